@@ -22,3 +22,6 @@ func (e *SignInError) Error() string { return e.Cause.Error() + ": " + e.Detail 
 
 // Unwrap returns the meaning.
 func (e *SignInError) Unwrap() error { return e.Cause }
+
+// SignInCallback is the path to which the provider sends people back.
+const SignInCallback = "/v1/sign-in/callback"

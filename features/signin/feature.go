@@ -12,6 +12,7 @@ import (
 
 	"leaderboard/features"
 	"leaderboard/internal/guard"
+	"leaderboard/leaderboard"
 )
 
 // Feature returns what the folder registers. site is the URL at which people reach the server, base the path below which the service
@@ -25,7 +26,7 @@ func Feature(settings Settings, site, base string) features.Feature {
 		if settings.Issuer != "" {
 			offers = append(offers, NewOpenID(settings.Issuer, settings.Client, e.Log))
 			if sealer := features.Offered[Sealer](e); sealer != nil && h.keys != nil { // a session is a key
-				s := New(NewOpenID(settings.Issuer, settings.Client, e.Log), sealer, Config{settings, site + base + callback, e.Log})
+				s := New(NewOpenID(settings.Issuer, settings.Client, e.Log), sealer, Config{settings, site + base + leaderboard.SignInCallback, e.Log})
 				h.people, sessions.People = s, s
 			}
 		}

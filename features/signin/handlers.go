@@ -51,12 +51,9 @@ func (h *handlers) routes() []httpapi.Route {
 		{Pattern: httpapi.Post("/v1/session"), Access: guard.AccessHolders, SomeBoards: true, Body: body, Writes: true, Handle: h.keep},
 		{Pattern: httpapi.Delete("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Writes: true, Handle: h.end},
 		{Pattern: httpapi.Get("/v1/sign-in"), Access: guard.AccessAnyone, AnyQuery: true, Heavy: 1, Handle: h.begin},
-		{Pattern: httpapi.Get(callback), Access: guard.AccessAnyone, Params: []string{"code", "state", "error"}, AnyQuery: true, Writes: true, Heavy: 5, Handle: h.finish},
+		{Pattern: httpapi.Get(leaderboard.SignInCallback), Access: guard.AccessAnyone, Params: []string{"code", "state", "error"}, AnyQuery: true, Writes: true, Heavy: 5, Handle: h.finish},
 	}
 }
-
-// callback is the path to which the provider sends people back.
-const callback = "/v1/sign-in/callback"
 
 // The cookies. Over https a browser takes one with __Host- only from this host by https, so no neighbour can plant one.
 const (

@@ -7,9 +7,6 @@ import (
 	"leaderboard/features"
 )
 
-// SignInCallback is the path to which the provider sends people back.
-const SignInCallback = "/v1/sign-in/callback"
-
 // identityProvider is the provider by which people sign in.
 type identityProvider interface {
 	// Check asks it where it has what a sign-in needs. The error says why that is not known.

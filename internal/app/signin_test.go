@@ -248,7 +248,7 @@ func TestSignInCookies(t *testing.T) {
 		}
 	}
 	resp, _ = newBrowser(t).stops().do(http.MethodGet, https.URL+"/v1/sign-in", "")
-	if to, err := resp.Location(); err != nil || to.Query().Get("redirect_uri") != https.cfg.PublicURL+SignInCallback {
+	if to, err := resp.Location(); err != nil || to.Query().Get("redirect_uri") != https.cfg.PublicURL+leaderboard.SignInCallback {
 		t.Errorf("%v, %v", to, err)
 	}
 	if c := resp.Cookies(); len(c) != 1 || c[0].Name != "__Host-leaderboard-sign-in" || !c[0].Secure || c[0].MaxAge != 600 {

@@ -90,7 +90,7 @@ func needSignIn(cfg *app.Config) error {
 	case cfg.PublicURL == "":
 		return usagef("--oidc-issuer needs --public-url, the URL of this server, which the provider sends people back to")
 	case in.Client == "":
-		return usagef("--oidc-issuer needs --oidc-client-id: register this server at the provider, with the address %s", cfg.PublicURL+cfg.BasePath+app.SignInCallback)
+		return usagef("--oidc-issuer needs --oidc-client-id: register this server at the provider, with the address %s", cfg.PublicURL+cfg.BasePath+leaderboard.SignInCallback)
 	case len(slices.Concat(in.Admins, in.Writers, in.Readers)) == 0:
 		return usagef("--oidc-issuer needs --oidc-admins, --oidc-writers or --oidc-readers: without them nobody who signs in may do anything")
 	}
