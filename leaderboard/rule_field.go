@@ -90,12 +90,12 @@ func (f *RuleField) complete(pointer string, tag reflect.StructTag) {
 	case reflect.Struct:
 		f.Fields = fieldsOf(pointer, t)
 	case reflect.Slice, reflect.Map:
-		// The words, the bounds and the pattern of a list are those of its items.
+		// Words, bounds and a pattern are about the items.
 		f.Item = &RuleField{Type: t.Elem(), Words: f.Words, Bounds: f.Bounds, Pattern: f.Pattern, Want: f.Want, matches: f.matches}
 		f.Item.complete(pointer+"/*", "")
 		f.Item.Words, f.Item.Bounds, f.Words, f.Bounds, f.Pattern = f.Words, f.Bounds, nil, nil, ""
 		if f.Item.Bounds != nil || f.Item.Pattern != "" {
-			f.Want = "" // it is of the items
+			f.Want = "" // it says what an item may be
 		} else {
 			f.Item.Want = ""
 		}

@@ -38,7 +38,7 @@ type keyRing interface {
 	Valid(ctx context.Context, id string, now time.Time) error
 }
 
-// keyGood returns what says why an API key is not good any more; those of the settings are.
+// keyGood returns a function that says why an API key is no longer good. Keys of the settings always are.
 func keyGood(e *features.Engine) func(context.Context, string, time.Time) error {
 	return func(ctx context.Context, id string, now time.Time) error {
 		if leaderboard.IsSettingsKeyID(id) {

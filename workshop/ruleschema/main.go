@@ -48,7 +48,7 @@ func rewrite(document []byte) ([]byte, error) {
 	return document, nil
 }
 
-// shared are the schemas that rules have in common with other documents, by the names of their types.
+// shared returns the schemas that rules have in common with other documents, by the names of their types.
 func shared() map[string]string {
 	return map[string]string{
 		"Order": "Order", "Policy": "Policy", "Mode": "Mode", "Window": "Window", "Visibility": "Visibility", "DeriveOp": "DeriveOp", "Aggregate": "Aggregate",
@@ -57,7 +57,7 @@ func shared() map[string]string {
 	}
 }
 
-// fields are the members that boards have alike where they are sent and where they are shown.
+// fields returns the members that a board has alike in a request and in an answer.
 func fields() string {
 	w := writer{indent: 8}
 	for _, f := range leaderboard.RuleFields() {
@@ -70,7 +70,7 @@ func fields() string {
 	return w.String()
 }
 
-// schemas are those of objects that clients name.
+// schemas returns the schemas of objects that have a name of their own.
 func schemas() string {
 	w := writer{indent: 4}
 	for _, f := range leaderboard.RuleFields() {
@@ -82,7 +82,7 @@ func schemas() string {
 	return w.String()
 }
 
-// patch are the members of a merge patch: null gives a rule its default.
+// patch returns the members of a merge patch: null gives a rule its default.
 func patch() string {
 	w := writer{indent: 8, patch: true}
 	for _, f := range leaderboard.RuleFields() {
@@ -204,8 +204,7 @@ func (w *writer) schema(f *leaderboard.RuleField) (parts []string) {
 			add("%s", names(f))
 		}
 		value := *f.Item
-		value.Name = "value"
-		value.Optional = true
+		value.Optional = true // in a patch null takes it away
 		add("additionalProperties: { %s }", strings.Join(w.schema(&value), ", "))
 	default:
 		add("type: %s", w.kind("integer", f))
@@ -232,7 +231,7 @@ func (w *writer) text(f *leaderboard.RuleField, add func(string, ...any)) {
 			words = append(words[:len(words):len(words)], "null")
 		}
 		add("enum: [%s]", strings.Join(words, ", "))
-	case f.Pattern != "" && f.Optional && f.Name != "value":
+	case f.Pattern != "" && f.Optional && f.Name != "": // an item is never empty
 		add("pattern: %q", "^$|"+f.Pattern)
 	case f.Pattern != "":
 		add("pattern: %q", f.Pattern)
