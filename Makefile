@@ -108,8 +108,8 @@ fmt: ## format the code and sort its imports
 generate: ## what programs write of other files: KIND=docs, client and web, or all three; needs Node.js
 	@for kind in $(or $(KIND),docs client web); do $(MAKE) --no-print-directory generate-$$kind || exit 1; done
 
-generate-docs: ## schemas of the rules, what the server shows of api/openapi.yaml, after a change of that, of httpapi/web or of the table of problems
-	$(GO) run -C workshop ./ruleschema ../api/openapi.yaml
+generate-docs: ## schemas of the rules, their list for the console, what the server shows of api/openapi.yaml, after a change of that, of httpapi/web or of the table of problems
+	$(GO) run -C workshop ./ruleschema ..
 	UPDATE_DOCS=1 $(GO) test -count=1 -run TestDocsAreCurrent ./httpapi
 	$(GO) test -run TestDocs ./httpapi
 

@@ -74,36 +74,36 @@ func policies() []Policy { return []Policy{PolicyBest, PolicyLatest, PolicySum} 
 // Rules are the rules that an admin gives a board. The JSON form is the body of PUT /v1/boards/{board} and the content
 // of boards.rules.
 type Rules struct {
-	Title      string     `json:"title" flag:"title" bytes:"200" doc:"Name for people. Empty when left out."`
-	Order      Order      `json:"order" flag:"order" words:"desc,asc" default:"desc" doc:"Which scores are better, higher ones with desc, lower ones with asc."`
-	Policy     Policy     `json:"policy" flag:"policy" words:"best,latest,sum" default:"best" doc:"What a submission does. best keeps the better entry, latest replaces it, sum adds to the score."`
-	Mode       Mode       `json:"mode" flag:"mode" words:"strict,tied,dense" default:"strict" doc:"How ties are numbered."`
-	Windows    []Window   `json:"windows" flag:"windows" words:"all_time,hour,day,week,month,quarter,year,season" items:"1,8" default:"all_time" doc:"Windows in which a submission counts. Requests read the first one by default. A window that is added begins empty; a window that is removed keeps its periods."`
-	TimeZone   string     `json:"time_zone" flag:"time-zone" default:"UTC" doc:"IANA time zone of the periods. It cannot change once a calendar period has been used."`
-	Visibility Visibility `json:"visibility" flag:"visibility" words:"public,private" default:"public" doc:"Who may read the board."`
-	TopN       int        `json:"top_n" flag:"top-n" range:"1,100000" default:"1000" doc:"Entries in the Redis copy."`
-	Refresh    Refresh    `json:"refresh" doc:"When the copy is renewed besides after each commit."`
-	CacheTTL   string     `json:"cache_ttl" flag:"cache-ttl" default:"24h" doc:"How long an unread copy stays in Redis. A Go duration."`
-	Limits     Limits     `json:"limits" doc:"Bounds of the scores."`
-	Tiebreak   Tiebreak   `json:"tiebreak" doc:"Decides between equal scores, before created_time: one number, or several fields packed into one."`
-	StartsAt   *Micros    `json:"starts_at,omitempty" flag:"starts-at" doc:"Submissions before this time are rejected."`
-	EndsAt     *Micros    `json:"ends_at,omitempty" flag:"ends-at" doc:"Submissions from this time on are rejected."`
+	Title      string     `json:"title" flag:"title" group:"Page" bytes:"200" doc:"Name for people. Empty when left out."`
+	Order      Order      `json:"order" flag:"order" label:"What is better" group:"Scoring" words:"desc,asc" default:"desc" doc:"Which scores are better, higher ones with desc, lower ones with asc."`
+	Policy     Policy     `json:"policy" flag:"policy" group:"Scoring" words:"best,latest,sum" default:"best" doc:"What a submission does. best keeps the better entry, latest replaces it, sum adds to the score."`
+	Mode       Mode       `json:"mode" flag:"mode" label:"Ties" group:"Scoring" words:"strict,tied,dense" default:"strict" doc:"How ties are numbered."`
+	Windows    []Window   `json:"windows" flag:"windows" label:"When it resets" group:"Periods" words:"all_time,hour,day,week,month,quarter,year,season" items:"1,8" default:"all_time" doc:"Windows in which a submission counts. Requests read the first one by default. A window that is added begins empty; a window that is removed keeps its periods."`
+	TimeZone   string     `json:"time_zone" flag:"time-zone" group:"Periods" default:"UTC" doc:"IANA time zone of the periods. It cannot change once a calendar period has been used."`
+	Visibility Visibility `json:"visibility" flag:"visibility" label:"Who may read" group:"Players" words:"public,private" default:"public" doc:"Who may read the board."`
+	TopN       int        `json:"top_n" flag:"top-n" label:"Entries of the copy" group:"Storage" range:"1,100000" default:"1000" doc:"Entries in the Redis copy."`
+	Refresh    Refresh    `json:"refresh" group:"Storage" doc:"When the copy is renewed besides after each commit."`
+	CacheTTL   string     `json:"cache_ttl" flag:"cache-ttl" label:"An unread copy stays for" group:"Storage" default:"24h" doc:"How long an unread copy stays in Redis. A Go duration."`
+	Limits     Limits     `json:"limits" group:"Scoring" doc:"Bounds of the scores."`
+	Tiebreak   Tiebreak   `json:"tiebreak" group:"Scoring" doc:"Decides between equal scores, before created_time: one number, or several fields packed into one."`
+	StartsAt   *Micros    `json:"starts_at,omitempty" flag:"starts-at" label:"First submissions at (UTC)" group:"Periods" doc:"Submissions before this time are rejected."`
+	EndsAt     *Micros    `json:"ends_at,omitempty" flag:"ends-at" label:"Last submissions before (UTC)" group:"Periods" doc:"Submissions from this time on are rejected."`
 
-	Seasons   []SeasonRule   `json:"seasons,omitempty" items:"0,1000" doc:"The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change."`
-	Derive    *Derive        `json:"derive,omitempty" doc:"Makes it a derived board."`
-	Keep      map[Window]int `json:"keep,omitempty" range:"0,1000000" want:"0 to 1000000 closed periods" example:"{ day: 90, hour: 48 }" doc:"How many closed periods are kept by window; all of them without an entry. Older ones are deleted."`
-	Display   *Display       `json:"display,omitempty" doc:"How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers."`
-	Face      *Face          `json:"face,omitempty" doc:"How the public page of the board looks, beside what the installation has for all of its pages. All of it is shown as text or as a picture, never as HTML. Left out: as the other pages do."`
-	Labels    Labels         `json:"labels,omitempty" flag:"labels" items:"0,16" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$" want:"a value of a label, [a-z0-9][a-z0-9._-]{0,63}" example:"{ type: moba, aspect: sound }" doc:"What the board is about, at most 16. Labels select boards for lists and combined rankings. Names and values are [a-z0-9][a-z0-9._-]{0,63}."`
-	StrictIDs bool           `json:"strict_ids,omitzero" flag:"strict-ids" default:"false" doc:"Whether submissions for ids that are not printable ASCII are rejected. Printable ASCII is U+0020 to U+007E; the others are rejected with invalid-member. Entries that are there stay, and are read as before."`
-	Resident  Resident       `json:"resident,omitempty" flag:"resident" words:"always,never" doc:"Whether servers keep its periods whole in memory; by how much they are read when left out. There every question is answered without a round trip, and dense ranks are known at any depth. always: the current periods as soon as they are read, before those of other boards; within --resident-memory."`
-	Record    Record         `json:"record,omitempty" flag:"record" words:"applied,all" doc:"Which submissions are recorded, with their key and outcome; none when left out. applied: those that changed an entry. Not on derived boards."`
-	RecordTTL string         `json:"record_ttl,omitempty" flag:"record-ttl" default:"2160h" example:"2160h" doc:"How long records of submissions are kept, 1h at least."`
-	Overrides *Overrides     `json:"overrides,omitempty" example:"{ keys: [k7f3aaaaaaaaa], ops: [latest], keep_time: true }" doc:"Which entries of submits may do otherwise than the policy says, by keys of scope admin and by those named. Left out: none may. Not on derived boards."`
-	Players   *Players       `json:"players,omitempty" doc:"What players may do with tokens of their own, see docs/players.md. Left out: what anyone may."`
-	Notify    *Notify        `json:"notify,omitempty" doc:"Which members are told that another one passed them in the first window, by events of kind member.passed: see docs/webhooks.md. Left out: none. Not on derived boards."`
-	Metadata  *Metadata      `json:"metadata,omitempty" doc:"Submissions may have metadata, which their entries keep. Left out: they may not. Not on derived boards."`
-	Review    *Review        `json:"review,omitempty" doc:"Which submissions wait for an admin before they count; what waits is in no answer. Left out: none. Those of keys of scope admin never do. Not on derived boards."`
+	Seasons   []SeasonRule   `json:"seasons,omitempty" group:"Periods" items:"0,1000" doc:"The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change."`
+	Derive    *Derive        `json:"derive,omitempty" group:"Scoring" doc:"Makes it a derived board."`
+	Keep      map[Window]int `json:"keep,omitempty" label:"Closed periods kept" group:"Periods" range:"0,1000000" want:"0 to 1000000 closed periods" example:"{ day: 90, hour: 48 }" doc:"How many closed periods are kept by window; all of them without an entry. Older ones are deleted."`
+	Display   *Display       `json:"display,omitempty" group:"Page" doc:"How people are shown the scores, on pages and by clients that read it. Scores stay whole numbers in requests, answers and orders. Left out: as whole numbers."`
+	Face      *Face          `json:"face,omitempty" group:"Page" doc:"How the public page of the board looks, beside what the installation has for all of its pages. All of it is shown as text or as a picture, never as HTML. Left out: as the other pages do."`
+	Labels    Labels         `json:"labels,omitempty" flag:"labels" group:"Page" items:"0,16" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$" want:"a value of a label, [a-z0-9][a-z0-9._-]{0,63}" example:"{ type: moba, aspect: sound }" doc:"What the board is about, at most 16. Labels select boards for lists and combined rankings. Names and values are [a-z0-9][a-z0-9._-]{0,63}."`
+	StrictIDs bool           `json:"strict_ids,omitzero" flag:"strict-ids" label:"Only ids in ASCII" group:"Players" default:"false" doc:"Whether submissions for ids that are not printable ASCII are rejected. Printable ASCII is U+0020 to U+007E; the others are rejected with invalid-member. Entries that are there stay, and are read as before."`
+	Resident  Resident       `json:"resident,omitempty" flag:"resident" label:"Whole in memory" group:"Storage" words:"always,never" doc:"Whether servers keep its periods whole in memory; by how much they are read when left out. There every question is answered without a round trip, and dense ranks are known at any depth. always: the current periods as soon as they are read, before those of other boards; within --resident-memory."`
+	Record    Record         `json:"record,omitempty" flag:"record" label:"Record submissions" group:"Review" words:"applied,all" doc:"Which submissions are recorded, with their key and outcome; none when left out. applied: those that changed an entry. Not on derived boards."`
+	RecordTTL string         `json:"record_ttl,omitempty" flag:"record-ttl" label:"Records are kept for" group:"Review" default:"2160h" example:"2160h" doc:"How long records of submissions are kept, 1h at least."`
+	Overrides *Overrides     `json:"overrides,omitempty" group:"Review" example:"{ keys: [k7f3aaaaaaaaa], ops: [latest], keep_time: true }" doc:"Which entries of submits may do otherwise than the policy says, by keys of scope admin and by those named. Left out: none may. Not on derived boards."`
+	Players   *Players       `json:"players,omitempty" group:"Players" doc:"What players may do with tokens of their own, see docs/players.md. Left out: what anyone may."`
+	Notify    *Notify        `json:"notify,omitempty" group:"Players" doc:"Which members are told that another one passed them in the first window, by events of kind member.passed: see docs/webhooks.md. Left out: none. Not on derived boards."`
+	Metadata  *Metadata      `json:"metadata,omitempty" group:"Storage" doc:"Submissions may have metadata, which their entries keep. Left out: they may not. Not on derived boards."`
+	Review    *Review        `json:"review,omitempty" group:"Review" doc:"Which submissions wait for an admin before they count; what waits is in no answer. Left out: none. Those of keys of scope admin never do. Not on derived boards."`
 }
 
 // Resident tells whether servers keep the periods of a board whole in memory.
@@ -143,27 +143,27 @@ func (r *Rules) RecordFor() time.Duration {
 
 // Refresh tells when the Redis copy is renewed, besides the write-through after each commit.
 type Refresh struct {
-	Full        string `json:"full" flag:"refresh-full" example:"\"0 4 * * *\"" doc:"When to rebuild the copy, as a cron expression in UTC. Of 5 fields: then each current period gets a full copy, read or not; never when left out or empty."`
-	Incremental string `json:"incremental" flag:"refresh-incremental" default:"10s" doc:"Interval of catching up, or off. A Go duration."`
-	Dynamic     string `json:"dynamic" flag:"refresh-dynamic" example:"900/1 300/10" doc:"Pairs of seconds/changes, as in 900/1 300/10. None when left out or empty."`
+	Full        string `json:"full" flag:"refresh-full" label:"Rebuild the copy at" example:"\"0 4 * * *\"" doc:"When to rebuild the copy, as a cron expression in UTC. Of 5 fields: then each current period gets a full copy, read or not; never when left out or empty."`
+	Incremental string `json:"incremental" flag:"refresh-incremental" label:"Catch up each" default:"10s" doc:"Interval of catching up, or off. A Go duration."`
+	Dynamic     string `json:"dynamic" flag:"refresh-dynamic" label:"Catch up after changes" example:"900/1 300/10" doc:"Pairs of seconds/changes, as in 900/1 300/10. None when left out or empty."`
 }
 
 // Limits bound the scores of a board; nil is no limit. A sum that lies outside of them, because they were narrowed
 // later, may move towards them. MaxDelta bounds changes of a score: not a change that policy best ignores, and not the
 // first score of a member in a period with best and latest.
 type Limits struct {
-	MinScore  *int64 `json:"min_score,omitempty" flag:"min-score" doc:"Least score that is accepted."`
-	MaxScore  *int64 `json:"max_score,omitempty" flag:"max-score" doc:"Greatest score that is accepted."`
-	MaxDelta  *int64 `json:"max_delta,omitempty" flag:"max-delta" range:"0," doc:"Greatest change of a score by one submission; no first score in a period is one, but for policy sum: max_score bounds it. With policy sum it is the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change."`
-	PerSecond *int64 `json:"per_second,omitempty" flag:"max-per-second" range:"1," doc:"Greatest score of a play for each second since it was begun; with policy sum the greatest amount. Where players submit with plays. Not with order asc. Keys submit without plays, and are not bound by it."`
+	MinScore  *int64 `json:"min_score,omitempty" flag:"min-score" label:"Least score" doc:"Least score that is accepted."`
+	MaxScore  *int64 `json:"max_score,omitempty" flag:"max-score" label:"Greatest score" doc:"Greatest score that is accepted."`
+	MaxDelta  *int64 `json:"max_delta,omitempty" flag:"max-delta" label:"Greatest change" range:"0," doc:"Greatest change of a score by one submission; no first score in a period is one, but for policy sum: max_score bounds it. With policy sum it is the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change."`
+	PerSecond *int64 `json:"per_second,omitempty" flag:"max-per-second" label:"Greatest score per second" group:"Players" range:"1," doc:"Greatest score of a play for each second since it was begun; with policy sum the greatest amount. Where players submit with plays. Not with order asc. Keys submit without plays, and are not bound by it."`
 }
 
 // Overrides say which submissions may do otherwise than the board's policy says, by keys of scope admin and by those
 // named. The zero value allows none.
 type Overrides struct {
-	Keys     []string `json:"keys,omitempty" flag:"override-keys" items:"0,100" want:"at most 100 keys" doc:"Ids of keys, besides those of scope admin, whose submissions may override the policy. env:write is all keys of scope write in the server's settings."`
-	Ops      []Policy `json:"ops,omitempty" flag:"override-ops" words:"best,latest,sum" items:"0,3" doc:"What submissions may put in the place of the policy."`
-	KeepTime bool     `json:"keep_time,omitzero" flag:"override-keep-time" default:"false" doc:"Whether submissions may keep the time of a score that stays."`
+	Keys     []string `json:"keys,omitempty" flag:"override-keys" label:"Keys that may override" items:"0,100" want:"at most 100 keys" doc:"Ids of keys, besides those of scope admin, whose submissions may override the policy. env:write is all keys of scope write in the server's settings."`
+	Ops      []Policy `json:"ops,omitempty" flag:"override-ops" label:"Policies that may be used" words:"best,latest,sum" items:"0,3" doc:"What submissions may put in the place of the policy."`
+	KeepTime bool     `json:"keep_time,omitzero" flag:"override-keep-time" label:"The time may be kept" default:"false" doc:"Whether submissions may keep the time of a score that stays."`
 }
 
 // MaxOverrideKeys is how many keys Overrides may name.

@@ -204,8 +204,8 @@ func cutNumbers(name, sep string) (year, n int, err error) {
 // SeasonRule is one period of window season.
 type SeasonRule struct {
 	Name     string `json:"name" doc:"Of its own, [A-Za-z0-9][A-Za-z0-9._-]{0,63}, neither current nor previous."`
-	StartsAt Micros `json:"starts_at" doc:"At or after the end of the season before."`
-	EndsAt   Micros `json:"ends_at" doc:"Exclusive."`
+	StartsAt Micros `json:"starts_at" label:"Start" doc:"At or after the end of the season before."`
+	EndsAt   Micros `json:"ends_at" label:"End" doc:"Exclusive."`
 }
 
 // Calendar tells which periods a board's windows have. It is made from the rules once, because a time zone is read from

@@ -10,10 +10,10 @@ import (
 // Derive is the rule of a derived board: its entries are computed from those of other boards' periods, its sources, and
 // follow them. It takes no submissions.
 type Derive struct {
-	From      []DeriveFrom `json:"from" items:"1,100" want:"1 to 100 sources" doc:"The sources."`
-	Last      string       `json:"last,omitempty" doc:"Of each source the current hour, day or week and those before it, so many in all, as in 7d."`
-	Op        DeriveOp     `json:"op,omitempty" words:"union,intersect" default:"union" doc:"Members that are in any of the sources or in all of them."`
-	Aggregate Aggregate    `json:"aggregate,omitempty" words:"sum,min,max" default:"sum" doc:"How weight × score in the member's sources becomes the score. It is exact; beyond an int64 it is the nearest one. The tiebreak is 0. created_time is when the score was reached: of a sum the latest of the entries that have a weight, of min and max the earliest of those that give it."`
+	From      []DeriveFrom `json:"from" label:"Derived from" items:"1,100" want:"1 to 100 sources" doc:"The boards that its entries are computed from; nobody submits to it then, and its only window is all_time. A board with entries neither becomes a derived board nor ceases to be one."`
+	Last      string       `json:"last,omitempty" label:"The last periods" doc:"Of each source the current hour, day or week and those before it, so many in all, as in 7d."`
+	Op        DeriveOp     `json:"op,omitempty" label:"Which members" words:"union,intersect" default:"union" doc:"Members that are in any of the sources or in all of them."`
+	Aggregate Aggregate    `json:"aggregate,omitempty" label:"How scores are joined" words:"sum,min,max" default:"sum" doc:"How weight × score in the member's sources becomes the score. It is exact; beyond an int64 it is the nearest one. The tiebreak is 0. created_time is when the score was reached: of a sum the latest of the entries that have a weight, of min and max the earliest of those that give it."`
 }
 
 // DeriveFrom names a source.

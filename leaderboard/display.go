@@ -9,9 +9,9 @@ import (
 
 // Display tells how people are shown the scores of a board. It changes nothing else: scores are whole numbers everywhere.
 type Display struct {
-	Kind     DisplayKind `json:"kind,omitempty" flag:"display-kind" words:"duration,date" doc:"What a score is, a duration in seconds or a date in seconds since 1970; a number when left out or empty."`
-	Decimals int         `json:"decimals,omitzero" flag:"display-decimals" range:"0,9" default:"0" doc:"How many of the last digits of a score stand behind the point. With 3, the score 83456 is the number 83.456, or the duration 1:23.456."`
-	Unit     string      `json:"unit,omitempty" flag:"display-unit" bytes:"16" doc:"Unit of a number, such as km."`
+	Kind     DisplayKind `json:"kind,omitempty" flag:"display-kind" label:"Scores are" words:"duration,date" doc:"What a score is, a duration in seconds or a date in seconds since 1970; a number when left out or empty."`
+	Decimals int         `json:"decimals,omitzero" flag:"display-decimals" label:"Decimals of scores" range:"0,9" default:"0" doc:"How many of the last digits of a score stand behind the point. With 3, the score 83456 is the number 83.456, or the duration 1:23.456."`
+	Unit     string      `json:"unit,omitempty" flag:"display-unit" label:"Unit of scores" bytes:"16" doc:"Unit of a number, such as km."`
 }
 
 // DisplayKind tells what the scores of a board are to people.

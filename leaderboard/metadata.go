@@ -8,7 +8,7 @@ import (
 
 // Metadata is the rule by which submissions to a board may have metadata, which their entries keep; nil: they may not.
 type Metadata struct {
-	MaxBytes int `json:"max_bytes" flag:"metadata-max-bytes" range:"1,4096" doc:"How long the metadata of one entry may be, as JSON without spaces; without the rule it has none."`
+	MaxBytes int `json:"max_bytes" flag:"metadata-max-bytes" label:"Bytes of metadata" range:"1,4096" doc:"How long the metadata of one entry may be, as JSON without spaces; without the rule it has none."`
 }
 
 // MaxMetadata is the greatest Metadata.MaxBytes.

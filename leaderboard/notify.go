@@ -3,8 +3,8 @@ package leaderboard
 // Notify tells which members are told that somebody passed them, as events of kind EventKindMemberPassed; nil: none are. It is
 // about the first window of the board.
 type Notify struct {
-	Passed NotifyPassed `json:"passed" flag:"notify" words:"friends,top" doc:"Which members are told by an event that another one passed them; without the rule none are. friends: members who have the one that passes on their list of friends. top: those in the first places."`
-	Within int          `json:"within,omitzero" flag:"notify-within" range:"1,100" default:"10" doc:"How many places, or friends that one change passes. top: how many places. friends: how many at most of those whom one change passes, best first."`
+	Passed NotifyPassed `json:"passed" flag:"notify" label:"Tell who is passed" words:"friends,top" doc:"Which members are told by an event that another one passed them; without the rule none are. friends: members who have the one that passes on their list of friends. top: those in the first places."`
+	Within int          `json:"within,omitzero" flag:"notify-within" label:"How many are told" range:"1,100" default:"10" doc:"How many places, or friends that one change passes. top: how many places. friends: how many at most of those whom one change passes, best first."`
 }
 
 // NotifyPassed tells which members learn that another one passed them.

@@ -100,8 +100,8 @@ const (
 
 // Tiebreak is the second criterion: its direction, and the fields that it is packed from, if it has several.
 type Tiebreak struct {
-	Order  Order           `json:"order" flag:"tiebreak-order" words:"desc,asc" default:"desc" doc:"Which tiebreaks are better, higher ones with desc, lower ones with asc."`
-	Fields []TiebreakField `json:"fields,omitempty" flag:"tiebreak-fields" items:"0,16" want:"at most 16 fields" doc:"Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries."`
+	Order  Order           `json:"order" flag:"tiebreak-order" label:"Order of the tiebreak" words:"desc,asc" default:"desc" doc:"Which tiebreaks are better, higher ones with desc, lower ones with asc."`
+	Fields []TiebreakField `json:"fields,omitempty" flag:"tiebreak-fields" label:"Fields of the tiebreak" items:"0,16" want:"at most 16 fields" doc:"Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries."`
 }
 
 // TiebreakField is one criterion of a packed tiebreak.

@@ -10,10 +10,10 @@ import (
 
 // Players tells what players may do on a board with a token of their own; nil: what anyone may.
 type Players struct {
-	Read    bool          `json:"read,omitzero" flag:"players-read" default:"false" doc:"Whether players read their own entry and those around it, on a private board too."`
-	Submit  PlayersSubmit `json:"submit,omitempty" flag:"players-submit" words:"none,own,play" default:"none" doc:"Whether players submit their own scores with a token, and each with a play. own: scores for themselves. play: these, each once for a play that they begin with POST /v1/boards/{board}/plays. none: keys submit."`
-	MinTime string        `json:"min_time,omitempty" flag:"play-min-time" default:"0s" example:"10s" doc:"How long a play takes at least, a Go duration such as 10s. With submit play."`
-	MaxTime string        `json:"max_time,omitempty" flag:"play-max-time" default:"1h" example:"10m" doc:"How long a play takes at most, a Go duration up to 24h. With submit play."`
+	Read    bool          `json:"read,omitzero" flag:"players-read" label:"Players read" default:"false" doc:"Whether players read their own entry and those around it, on a private board too."`
+	Submit  PlayersSubmit `json:"submit,omitempty" flag:"players-submit" label:"Players submit" words:"none,own,play" default:"none" doc:"Whether players submit their own scores with a token, and each with a play. own: scores for themselves. play: these, each once for a play that they begin with POST /v1/boards/{board}/plays. none: keys submit."`
+	MinTime string        `json:"min_time,omitempty" flag:"play-min-time" label:"Least time of a play" default:"0s" example:"10s" doc:"How long a play takes at least, a Go duration such as 10s. With submit play."`
+	MaxTime string        `json:"max_time,omitempty" flag:"play-max-time" label:"Greatest time of a play" default:"1h" example:"10m" doc:"How long a play takes at most, a Go duration up to 24h. With submit play."`
 }
 
 // PlayersSubmit tells whether players submit scores for themselves.

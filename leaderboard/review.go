@@ -8,16 +8,16 @@ import (
 // Review tells which submissions of a board wait for an admin before they count; nil: none does. A submission that a key of scope
 // admin makes never waits.
 type Review struct {
-	Hold   []HoldRule `json:"hold" flag:"review" items:"1,8" want:"1 to 8 rules" doc:"Which submissions wait for an admin. One that applies is enough."`
-	Expire string     `json:"expire,omitempty" flag:"review-expire" default:"14d" example:"14d" doc:"How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d."`
+	Hold   []HoldRule `json:"hold" flag:"review" label:"Hold" items:"1,8" want:"1 to 8 rules" doc:"Which submissions wait for an admin. One that applies is enough."`
+	Expire string     `json:"expire,omitempty" flag:"review-expire" label:"Held for" default:"14d" example:"14d" doc:"How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d."`
 }
 
 // HoldRule holds submissions for one reason: one of its members is given.
 type HoldRule struct {
-	Above      *int64 `json:"above,omitempty" doc:"The entry would have a better score than this one."`
-	RankWithin int    `json:"rank_within,omitzero" range:"1,1000" doc:"The entry would be among so many first in the board's first window."`
-	PerSecond  *int64 `json:"per_second,omitempty" range:"1," doc:"The score is more than so much for each second of the play that it was made in."`
-	By         HoldBy `json:"by,omitempty" words:"players" doc:"Who submits: players, by a token of their own."`
+	Above      *int64 `json:"above,omitempty" label:"Hold scores better than" doc:"The entry would have a better score than this one."`
+	RankWithin int    `json:"rank_within,omitzero" label:"Hold the first places" range:"1,1000" doc:"The entry would be among so many first in the board's first window."`
+	PerSecond  *int64 `json:"per_second,omitempty" label:"Hold scores per second above" range:"1," doc:"The score is more than so much for each second of the play that it was made in."`
+	By         HoldBy `json:"by,omitempty" label:"Hold what players submit" words:"players" doc:"Who submits: players, by a token of their own."`
 }
 
 // HoldBy tells whose submissions are held.

@@ -11,12 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// RuleField is what the tags of a member of Rules say of it. It is what a rule is checked by, and what its flag, its schema and its
-// description are made of:
+// RuleField is what the tags of a member of Rules say of it. It is what a rule is checked by, and what its flag, its schema, its
+// description and its place in the console's form are made of:
 //
 //	json     the name, and whether it may be left out (omitempty, omitzero)
 //	doc      what it is, in sentences; the first one stands alone
 //	flag     the flag of the command line, "" for none
+//	label    the name in the console's form, when it is not the name in other letters
+//	group    the heading in the console's form, one of RuleGroups; of what is in an object, by default the object's
 //	default  the value when it is left out, in words
 //	words    the values that a text may have, separated by commas
 //	range    the least and the greatest number, as in "1,100"; "1," has no greatest
@@ -31,11 +33,12 @@ type RuleField struct {
 	Type     reflect.Type
 	Optional bool // it may be left out, or empty
 
-	Doc, Flag, Default, Pattern, Want, Example string
-	Words                                      []string
-	Bounds                                     *[2]int64 // of a number
-	Bytes                                      int       // of a text; 0: any
-	Items                                      *[2]int64 // of a list
+	Doc, Flag, Label, Group, Default, Pattern, Want, Example string
+
+	Words  []string
+	Bounds *[2]int64 // of a number
+	Bytes  int       // of a text; 0: any
+	Items  *[2]int64 // of a list
 
 	Fields []RuleField // of an object
 	Item   *RuleField  // of a list or a map
@@ -45,24 +48,34 @@ type RuleField struct {
 }
 
 // ruleFields is never changed.
-var ruleFields = fieldsOf("", reflect.TypeFor[Rules]())
+var ruleFields = fieldsOf("", "", reflect.TypeFor[Rules]())
+
+// RuleGroups returns the headings of the console's form, in its order.
+func RuleGroups() []string {
+	return []string{"Scoring", "Periods", "Players", "Review", "Page", "Storage"}
+}
 
 // RuleFields returns the rules of a board in the order of Rules. They must not be changed.
 func RuleFields() []RuleField { return ruleFields }
 
-// fieldsOf reads the tags of a struct. It panics for a tag that says nothing.
-func fieldsOf(pointer string, t reflect.Type) (out []RuleField) {
+// fieldsOf reads the tags of a struct, whose members are in a group unless they say otherwise. It panics for a tag that says nothing.
+func fieldsOf(pointer, group string, t reflect.Type) (out []RuleField) {
 	for i := range t.NumField() {
 		member := t.Field(i)
 		name, options, _ := strings.Cut(member.Tag.Get("json"), ",")
 		f := RuleField{
 			Name: name, Type: member.Type, Doc: member.Tag.Get("doc"), Flag: member.Tag.Get("flag"), Default: member.Tag.Get("default"),
 			Pattern: member.Tag.Get("pattern"), Want: member.Tag.Get("want"), Example: member.Tag.Get("example"), index: i,
+			Label: cmp.Or(member.Tag.Get("label"), strings.ReplaceAll(strings.ToUpper(name[:1])+name[1:], "_", " ")),
+			Group: cmp.Or(member.Tag.Get("group"), group),
 		}
 		f.Optional = options != ""
 		f.complete(pointer+"/"+name, member.Tag)
 		if f.Words != nil && f.Default != "" && !slices.Contains(f.Words, f.Default) {
 			panic("the default of " + f.Pointer + " is none of its words: " + f.Default)
+		}
+		if !slices.Contains(RuleGroups(), f.Group) {
+			panic("the group of " + f.Pointer + " is none of " + strings.Join(RuleGroups(), ", ") + ": " + f.Group)
 		}
 		out = append(out, f)
 	}
@@ -88,10 +101,10 @@ func (f *RuleField) complete(pointer string, tag reflect.StructTag) {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		f.Fields = fieldsOf(pointer, t)
+		f.Fields = fieldsOf(pointer, f.Group, t)
 	case reflect.Slice, reflect.Map:
 		// Words, bounds and a pattern are about the items.
-		f.Item = &RuleField{Type: t.Elem(), Words: f.Words, Bounds: f.Bounds, Pattern: f.Pattern, Want: f.Want, matches: f.matches}
+		f.Item = &RuleField{Type: t.Elem(), Group: f.Group, Words: f.Words, Bounds: f.Bounds, Pattern: f.Pattern, Want: f.Want, matches: f.matches}
 		f.Item.complete(pointer+"/*", "")
 		f.Item.Words, f.Item.Bounds, f.Words, f.Bounds, f.Pattern = f.Words, f.Bounds, nil, nil, ""
 		if f.Item.Bounds != nil || f.Item.Pattern != "" {

@@ -52,14 +52,21 @@ func TestWrongTags(t *testing.T) {
 		"no word that is the default": struct {
 			W string `json:"w" words:"on,off" default:"no"`
 		}{},
+		"no group": struct {
+			S string `json:"s"`
+		}{},
 	} {
 		t.Run(name, func(t *testing.T) {
+			group := RuleGroups()[0]
+			if name == "no group" {
+				group = ""
+			}
 			defer func() {
 				if recover() == nil {
 					t.Error("it is taken")
 				}
 			}()
-			fieldsOf("", reflect.TypeOf(rules))
+			fieldsOf("", group, reflect.TypeOf(rules))
 		})
 	}
 }

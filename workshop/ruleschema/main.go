@@ -1,11 +1,12 @@
-// Command ruleschema writes the schemas of the rules of a board into api/openapi.yaml, from the tags of leaderboard.Rules. What it
-// writes stands between "# made of the rules: NAME" and "# end" there.
+// Command ruleschema writes what is made of the tags of leaderboard.Rules: the schemas of the rules of a board in api/openapi.yaml,
+// between "# made of the rules: NAME" and "# end", and the list of fields that the console's form has.
 //
-//	go run -C workshop ./ruleschema ../api/openapi.yaml
+//	go run -C workshop ./ruleschema ..
 package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -22,7 +23,15 @@ func main() {
 	}
 }
 
-func run(file string) error {
+// The files that are written.
+const (
+	contract = "/api/openapi.yaml"
+	form     = "/web/src/console/lib/generated/rules.ts"
+)
+
+// run writes both files of a checkout.
+func run(root string) error {
+	file := root + contract
 	document, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -31,7 +40,11 @@ func run(file string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return os.WriteFile(file, made, 0o600)
+	fields, err := formFile()
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(file, made, 0o600), os.WriteFile(root+form, fields, 0o600))
 }
 
 // rewrite returns the document with the schemas of the rules as they are now.
@@ -148,7 +161,7 @@ func (w *writer) object(name string, f *leaderboard.RuleField) {
 
 // needs reports whether an object has to have a member, because it says nothing without.
 func needs(f *leaderboard.RuleField) bool {
-	inner := strings.Count(f.Pointer, "/") > 1 && !strings.HasPrefix(f.Pointer, "/refresh/") && !strings.HasPrefix(f.Pointer, "/tiebreak/")
+	inner := strings.Count(f.Pointer, "/") > 1 && !strings.HasPrefix(f.Pointer, "/refresh/")
 	return inner && !f.Optional && f.Default == ""
 }
 

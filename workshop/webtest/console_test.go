@@ -1,6 +1,8 @@
 package webtest
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -50,6 +53,12 @@ func (p *tab) field(label string) string {
 	find := "[...(document.querySelector('dialog[open]') ?? document).querySelectorAll('label')].find(l => l.textContent.trim() === " + quote(label) + ")"
 	p.await(find + "?.control")
 	return "[id=" + quote(eval[string](p, find+".control.id")) + "]"
+}
+
+// unfold opens a group of the form of a board.
+func (p *tab) unfold(group string) {
+	p.t.Helper()
+	p.await("(() => { const e = [...document.querySelectorAll('details')].find(e => e.firstElementChild.innerText.trim() === " + quote(group) + "); if (e) e.open = true; return e })()")
 }
 
 // offers reports whether there is a button or link with this name.
@@ -155,6 +164,7 @@ func TestConsolePlayers(t *testing.T) {
 		t.Error("the form asks for plays where there are none")
 	}
 	p.expect("status of 422")
+	p.unfold("Players")
 	p.choose(p.field("Players submit"), "play")
 	p.fill(p.field("Least time of a play"), "10m")
 	p.fill(p.field("Greatest time of a play"), "10s")
@@ -575,6 +585,7 @@ func TestConsoleReview(t *testing.T) {
 	if eval[bool](p, "[...document.querySelectorAll('label')].some(l => /per second|players submit/.test(l.innerText) && l.innerText.startsWith('Hold'))") {
 		t.Error("the form asks for what players submit where they do not")
 	}
+	p.unfold("Review")
 	p.fill(p.field("Hold the first places"), "1001")
 	p.press("Save")
 	p.awaitText(".fault", "want 1 to 1000")
@@ -627,7 +638,8 @@ func TestConsoleBoardForm(t *testing.T) {
 	p.fill(p.field("Name"), board)
 	p.choose(p.field("First submissions at (UTC)"), "2026-11-01T00:00")
 	p.choose(p.field("Last submissions before (UTC)"), "2026-10-01T10:30:15")
-	p.click(p.field("season"))
+	p.click(p.field("by seasons"))
+	p.unfold("Periods")
 	p.press("Add season")
 	p.fill(p.field("Name of season 1"), "autumn")
 	p.choose(p.field("Start of season 1"), "2026-11-01T00:00")
@@ -639,6 +651,7 @@ func TestConsoleBoardForm(t *testing.T) {
 	p.fill(p.field("Name of field 2"), "deaths")
 	p.choose(p.field("Order of field 2"), "asc")
 	p.fill(p.field("Closed periods kept: season"), "4")
+	p.unfold("Page")
 	p.fill(p.field("Accent of its page"), "#b3261e")
 	p.fill(p.field("Logo of its page"), "Logo.png")
 	p.fill(p.field("Footer of its page"), "<b>Rules</b>")
@@ -690,6 +703,82 @@ func TestConsoleBoardForm(t *testing.T) {
 	want.EndsAt, want.Keep, want.Tiebreak.Fields = nil, nil, want.Tiebreak.Fields[1:]
 	want.Seasons = append(want.Seasons, leaderboard.SeasonRule{Name: "winter", StartsAt: at("2026-12-01T00:00:01Z"), EndsAt: at("2027-01-01T00:00:00Z")})
 	check()
+}
+
+// TestConsoleFormIsWhole: each rule is in the form, which says of all of them what JSON does.
+func TestConsoleFormIsWhole(t *testing.T) {
+	t.Parallel()
+	const rules = `{
+  "title": "All of it", "order": "asc", "policy": "sum", "mode": "dense", "windows": ["day", "season"], "time_zone": "Europe/Berlin", "visibility": "private", "top_n": 7,
+  "refresh": {"full": "0 4 * * *", "incremental": "20s", "dynamic": "900/1"}, "cache_ttl": "2h", "limits": {"min_score": 1, "max_score": 9223372036854775807, "max_delta": 3, "per_second": 4},
+  "tiebreak": {"order": "asc", "fields": [{"name": "level", "bits": 20, "order": "asc"}]}, "starts_at": "2026-11-01T00:00:00.000007Z", "ends_at": "2027-11-01T00:00:00Z",
+  "seasons": [{"name": "autumn", "starts_at": "2026-11-01T00:00:00Z", "ends_at": "2026-12-01T00:00:00Z"}],
+  "derive": {"from": [{"board": "demo", "window": "day", "period": "previous", "weight": -2}], "last": "7d", "op": "intersect", "aggregate": "max"}, "keep": {"day": 90},
+  "display": {"kind": "duration", "decimals": 3, "unit": "s"}, "face": {"accent": "#b3261e", "logo": "logo.png", "parts": "country", "footer": "Rules"}, "labels": {"type": "moba"},
+  "strict_ids": true, "resident": "always", "record": "all", "record_ttl": "3h", "overrides": {"keys": ["env:write"], "ops": ["latest", "sum"], "keep_time": true},
+  "players": {"read": true, "submit": "play", "min_time": "1s", "max_time": "2m"}, "notify": {"passed": "top", "within": 3}, "metadata": {"max_bytes": 100},
+  "review": {"hold": [{"above": 5}, {"rank_within": 6}, {"per_second": 7}, {"by": "players"}], "expire": "7d"}
+}`
+	p := console(t, desktop(), running(t).Key, "#/new-board")
+	p.press("JSON, all rules")
+	p.choose(p.field("Rules"), rules)
+	p.press("Form")
+	p.field("Title")
+	places := eval[[]string](p, `[...document.querySelectorAll("[data-at]")].filter(e => e.querySelector("input, select")).map(e => e.dataset.at.replace(/\/\d+(?=\/)/g, "/*").replace(/^\/keep\/.*/, "/keep/*"))`)
+	var look func(fields []leaderboard.RuleField)
+	look = func(fields []leaderboard.RuleField) {
+		for _, f := range fields {
+			if f.Item != nil && f.Item.Fields != nil {
+				f.Fields = f.Item.Fields
+			}
+			look(f.Fields)
+			if f.Fields == nil && !slices.Contains(places, f.Pointer) && !slices.Contains(places, f.Pointer+"/*") {
+				t.Errorf("%s is not in the form", f.Pointer)
+			}
+		}
+	}
+	look(leaderboard.RuleFields())
+
+	p.press("JSON, all rules")
+	var got, want bytes.Buffer
+	if err := errors.Join(json.Compact(&got, []byte(eval[string](p, "document.querySelector('textarea').value"))), json.Compact(&want, []byte(rules))); err != nil || got.String() != want.String() {
+		t.Errorf("the form makes of it\n%s\nwant\n%s\n%v", &got, &want, err)
+	}
+}
+
+// TestConsolePresets: a new board begins with the rules of a preset, and keeps the title that was written.
+func TestConsolePresets(t *testing.T) {
+	t.Parallel()
+	season := []leaderboard.Window{leaderboard.WindowSeason, leaderboard.WindowAllTime}
+	for preset, fits := range map[string]func(r *leaderboard.Rules) bool{
+		"High score": func(r *leaderboard.Rules) bool {
+			return r.Order == leaderboard.OrderDesc && r.Policy == leaderboard.PolicyBest
+		},
+		"Time trial": func(r *leaderboard.Rules) bool {
+			return r.Order == leaderboard.OrderAsc && r.Display.Kind == leaderboard.DisplayKindDuration
+		},
+		"Season points": func(r *leaderboard.Rules) bool { return slices.Equal(r.Windows, season) && len(r.Seasons) == 1 },
+		"Streak": func(r *leaderboard.Rules) bool {
+			return r.Policy == leaderboard.PolicyLatest && r.Display.Unit == "days"
+		},
+		"Sales": func(r *leaderboard.Rules) bool {
+			return r.Policy == leaderboard.PolicySum && r.Visibility == leaderboard.VisibilityPrivate
+		},
+	} {
+		t.Run(preset, func(t *testing.T) {
+			t.Parallel()
+			board := "preset-" + strings.ToLower(strings.ReplaceAll(preset, " ", "-"))
+			p := console(t, phone(), running(t).Key, "#/new-board")
+			p.fill(p.field("Title"), "Mine")
+			p.press(preset)
+			p.fill(p.field("Name"), board)
+			p.press("Create board")
+			p.awaitText("h1", board)
+			if r := rulesOf(t, board); r.Title != "Mine" || !fits(&r) {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
 }
 
 // rulesOf returns the rules of a board.

@@ -1,47 +1,65 @@
 import type { Schemas, Sent } from "@leaderboard/client";
 import type { Row } from "../parts/Rows.svelte";
+import { ruleFields } from "./generated/rules";
 
 export type Rules = Sent<Schemas["BoardRules"]>;
 
-export const windowNames = ["all_time", "hour", "day", "week", "month", "quarter", "year", "season"] as const;
-export type WindowName = (typeof windowNames)[number];
-
-export const holdKinds = ["above", "rank_within", "per_second", "by"] as const;
-/** A Hold is one rule of a review; value is "" for none. */
-export interface Hold { kind: (typeof holdKinds)[number]; value: string }
-const maxHolds = 8;
-
-/** A Draft is what the form shows of the rules: texts, as they stand in its controls. */
-export interface Draft {
-  title: string;
-  order: string;
-  policy: string;
-  mode: string;
-  windows: WindowName[];
-  time_zone: string;
-  visibility: string;
-  top_n: string;
-  record: string;
-  limits: { min_score: string; max_score: string; max_delta: string; per_second: string };
-  labels: string;
-  face: { accent: string; logo: string; parts: string; footer: string };
-  notify: { passed: string; within: string };
-  players: { read: boolean; submit: string; min_time: string; max_time: string };
-  review: { hold: Hold[]; expire: string };
-  metadata: { max_bytes: string };
-  starts_at: string; // times are in UTC
-  ends_at: string;
-  seasons: Row[];
-  keep: Row; // by window
-  fields: Row[];
-  derive: { from: Row[]; last: string; op: string; aggregate: string };
+/** A RuleField is a rule as the tags of leaderboard.Rules describe it. */
+export interface RuleField {
+  at: string; // its place, a JSON pointer, with * for a row: /seasons/*/name
+  label: string;
+  group?: string; // its heading; none of a column
+  kind: "text" | "number" | "long" | "choice" | "switch" | "time" | "texts" | "choices" | "pairs" | "numbers" | "rows";
+  hint: string;
+  default?: string;
+  words?: string[];
+  bytes?: number;
+  most?: number; // items
+  needed?: boolean; // without it there is nothing of the object that it is in
+  fields?: RuleField[]; // the columns of rows
 }
 
-/** The places (JSON pointers) of the rules that the form has a control for. */
-export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/limits/per_second", "/labels", "/face/accent", "/face/logo", "/face/parts", "/face/footer", "/notify/passed", "/notify/within", "/players/read", "/players/submit", "/players/min_time", "/players/max_time", ...Array.from({ length: maxHolds }, (_, i) => `/review/hold/${i}`), "/review/expire", "/metadata/max_bytes", "/starts_at", "/ends_at", "/seasons", ...windowNames.map((name) => `/keep/${name}`), "/tiebreak/fields", "/derive/from", "/derive/last", "/derive/op", "/derive/aggregate"];
+/** A Draft is what the form shows of the rules, by their places: texts as they stand in its controls, what is chosen, and rows. */
+export interface Draft { text: Record<string, string>; chosen: Record<string, string[]>; rows: Record<string, Row[]> }
 
-/** What a new board is like unless one says otherwise. */
-export const defaults: Rules = { order: "desc", policy: "best", mode: "strict", windows: ["all_time"], time_zone: "UTC", visibility: "public", top_n: 1000 };
+type Values = Record<string, unknown>;
+
+/** What the values of some rules are called, and what it is called that a rule has none; others are called what they are. */
+const called: Record<string, Record<string, string>> = {
+  "/order": { desc: "highest first", asc: "lowest first" },
+  "/policy": { best: "best: keep the better score", latest: "latest: take the last one", sum: "sum: add up" },
+  "/mode": { strict: "strict: 1, 2, 3, 4", tied: "tied: 1, 2, 2, 4", dense: "dense: 1, 2, 2, 3" },
+  "/windows": { all_time: "never", hour: "each hour", day: "each day", week: "each week", month: "each month", quarter: "each quarter", year: "each year", season: "by seasons" },
+  "/tiebreak/order": { desc: "more is better", asc: "less is better" },
+  "/tiebreak/fields/*/order": { desc: "more is better", asc: "less is better" },
+  "/derive/from/*/window": { "": "its first" },
+  "/derive/op": { union: "union: those on any source", intersect: "intersect: those on all sources" },
+  "/derive/aggregate": { sum: "sum: added up", min: "min: the least", max: "max: the greatest" },
+  "/visibility": { public: "public: anyone", private: "private: keys only" },
+  "/players/submit": { none: "none: only keys submit", own: "own: scores of their own", play: "play: one score for each play" },
+  "/notify/passed": { "": "nobody", friends: "those who have the one that passes as a friend", top: "those in the first places" },
+  "/review/hold/*/by": { "": "no", players: "all of it waits for an admin" },
+  "/record": { "": "none", applied: "those that change an entry", all: "all" },
+  "/display/kind": { "": "numbers", duration: "durations", date: "dates" },
+  "/resident": { "": "while it is read much" },
+};
+
+/** options lists what can be chosen of a rule, each with its name. One that has no default can be left out. */
+export function options(f: RuleField): [string, string][] {
+  const words = f.kind === "switch" ? ["false", "true"] : f.kind === "choice" && f.default === undefined ? ["", ...(f.words ?? [])] : (f.words ?? []);
+  return words.map((word) => [word, called[f.at]?.[word] ?? (f.kind === "switch" ? (word === "true" ? "yes" : "no") : word || "none")]);
+}
+
+/** isCalled tells whether the values of a rule have names for people. */
+export const isCalled = (f: RuleField) => !!called[f.at];
+
+/** nameOf returns the name of a rule in the object that it is in. */
+export const nameOf = (f: RuleField) => f.at.slice(f.at.lastIndexOf("/") + 1);
+
+const field = (at: string) => ruleFields.find((f) => f.at === at)!;
+
+/** The windows whose periods end. */
+const ending = field("/windows").words!.filter((name) => name !== "all_time");
 
 /** What GET shows and nobody sets. */
 const readOnly = ["name", "created_time", "updated_time"];
@@ -51,105 +69,132 @@ export function rulesOf(board: object): Rules {
   return Object.fromEntries(Object.entries(board).filter(([name]) => !readOnly.includes(name))) as Rules;
 }
 
-const text = (value: unknown) => (value === undefined || value === null ? "" : String(value));
+/** valueAt returns what stands at the place of a rule. */
+const valueAt = (r: Rules, f: RuleField) => f.at.split("/").slice(1).reduce<unknown>((value, name) => (value as Values | undefined)?.[name], r);
+
+/** written is a value as a control has it. */
+function written(f: RuleField, value: unknown): string {
+  if (value === undefined || value === null) return f.kind === "choice" || f.kind === "switch" ? (f.default ?? "") : "";
+  if (f.kind === "time") return minute(String(value));
+  if (f.kind === "pairs") return Object.entries(value).map(([name, v]) => `${name}:${v}`).join(", ");
+  return f.kind === "texts" ? (value as string[]).join(", ") : String(value);
+}
 
 /** draftOf fills the form. */
 export function draftOf(r: Rules): Draft {
-  const { min_score, max_score, max_delta, per_second } = r.limits ?? {};
-  return {
-    title: text(r.title), order: r.order ?? "desc", policy: r.policy ?? "best", mode: r.mode ?? "strict", windows: [...(r.windows ?? ["all_time"])],
-    time_zone: text(r.time_zone), visibility: r.visibility ?? "public", top_n: text(r.top_n), record: text(r.record),
-    limits: { min_score: text(min_score), max_score: text(max_score), max_delta: text(max_delta), per_second: text(per_second) },
-    labels: Object.entries(r.labels ?? {}).map(([name, value]) => `${name}:${value}`).join(", "),
-    face: { accent: text(r.face?.accent), logo: text(r.face?.logo), parts: text(r.face?.parts), footer: text(r.face?.footer) },
-    notify: { passed: text(r.notify?.passed), within: text(r.notify?.within) },
-    players: { read: r.players?.read ?? false, submit: r.players?.submit ?? "none", min_time: text(r.players?.min_time), max_time: text(r.players?.max_time) },
-    review: { hold: holdsOf(r), expire: text(r.review?.expire) },
-    metadata: { max_bytes: text(r.metadata?.max_bytes) },
-    starts_at: minute(r.starts_at), ends_at: minute(r.ends_at),
-    seasons: (r.seasons ?? []).map((s) => ({ name: s.name, starts_at: minute(s.starts_at), ends_at: minute(s.ends_at) })),
-    keep: Object.fromEntries(windowNames.map((name) => [name, text(r.keep?.[name])])),
-    fields: (r.tiebreak?.fields ?? []).map((f) => ({ name: f.name, bits: text(f.bits), order: f.order ?? "desc" })),
-    derive: {
-      from: (r.derive?.from ?? []).map((f) => ({ board: f.board, window: text(f.window), period: text(f.period), weight: text(f.weight) })),
-      last: text(r.derive?.last), op: r.derive?.op ?? "union", aggregate: r.derive?.aggregate ?? "sum",
-    },
-  };
+  const out: Draft = { text: {}, chosen: {}, rows: {} };
+  for (const f of ruleFields) {
+    const value = valueAt(r, f);
+    const rows = (value ?? []) as Values[];
+    if (f.at === "/review/hold") out.rows[f.at] = holdsOf(f, rows);
+    else if (f.kind === "rows") out.rows[f.at] = rows.map((row) => Object.fromEntries(f.fields!.map((c) => [nameOf(c), written(c, row[nameOf(c)])])));
+    else if (f.kind === "choices") out.chosen[f.at] = [...((value as string[] | undefined) ?? (f.default ? [f.default] : []))];
+    else if (f.kind === "numbers") for (const name of ending) out.text[`${f.at}/${name}`] = written(f, (value as Values | undefined)?.[name]);
+    else out.text[f.at] = written(f, value);
+  }
+  return out;
 }
+
+/** blankOf is a row to fill. */
+export const blankOf = (f: RuleField): Row => Object.fromEntries(f.fields!.map((c) => [nameOf(c), c.at === "/tiebreak/fields/*/bits" ? "16" : written(c, undefined)]));
 
 /** minute writes a time as a control for times has it, without what is 0 at its end. */
-const minute = (time: string | null | undefined) => (time ? time.replace(/Z$/, "").replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/(T\d\d:\d\d):00$/, "$1") : "");
+const minute = (time: string) => time.replace(/Z$/, "").replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/(T\d\d:\d\d):00$/, "$1");
 
 /** timesOf returns how texts of the form are made times. One of the rules that nobody touched stays to the microsecond. */
-function timesOf(r: Rules): (written: string | undefined) => string {
+function timesOf(r: Rules): (text: string) => string {
   const all = [r.starts_at, r.ends_at, ...(r.seasons ?? []).flatMap((s) => [s.starts_at, s.ends_at])];
-  const known = new Map(all.filter((t) => !!t).map((t) => [minute(t), t!]));
-  return (written = "") => known.get(minute(written)) ?? (written && `${written}${written.length === "2026-01-01T00:00".length ? ":00" : ""}Z`);
+  const known = new Map(all.filter((t) => !!t).map((t) => [minute(t!), t!]));
+  return (text) => known.get(minute(text)) ?? `${text}${text.length === "2026-01-01T00:00".length ? ":00" : ""}Z`;
 }
 
-/** sources returns where a derived board of the draft takes its entries from. */
-const sources = (from: Row[]) => from.map(({ board, window, period, weight }) => ({
-  board, ...(window && { window }), ...(period && { period }), ...(weight && { weight: Number(weight) }),
-}));
-
-/** less returns an object without a member. */
-function less(object: object | undefined, name: string): object | undefined {
-  return object && Object.fromEntries(Object.entries(object).filter(([n]) => n !== name));
+/** holdsOf returns the rules of a review in their order, then empty ones of the kinds that are not among them. A row has the name of one, and its value. */
+function holdsOf(f: RuleField, rows: Values[]): Row[] {
+  const kinds = f.fields!.map(nameOf);
+  const given = rows.flatMap((h) => kinds.filter((kind) => h[kind] !== undefined).map((kind) => ({ kind, value: String(h[kind]) })));
+  return [...given, ...kinds.filter((kind) => !given.some((h) => h.kind === kind)).map((kind) => ({ kind, value: "" }))];
 }
+
+/** holds tells whether a board of the draft may have a rule of review: some are about players and plays. */
+const holds = (d: Draft, { kind }: Row) => kind === "per_second" ? plays(d) : kind === "by" ? d.text["/players/submit"] !== "none" : true;
+
+/** heldBy returns the rules of review that the draft makes, shownHolds those that the form has. */
+export const heldBy = (d: Draft) => shownHolds(d).filter((h) => h.value !== "");
+export const shownHolds = (d: Draft) => d.rows["/review/hold"]!.filter((h) => holds(d, h));
+
+const plays = (d: Draft) => d.text["/players/submit"] === "play";
 
 /** kept tells for which windows the form asks how much of them is kept. */
-export const kept = (d: Draft) => windowNames.filter((name) => name !== "all_time" && (d.windows.includes(name) || d.keep[name]));
+export const kept = (d: Draft) => ending.filter((name) => d.chosen["/windows"]!.includes(name) || d.text[`/keep/${name}`]);
 
-/** holdsOf returns the rules of a review in their order, then empty ones of the kinds that are not among them. */
-function holdsOf(r: Rules): Hold[] {
-  const given = (r.review?.hold ?? []).flatMap((h) => holdKinds.filter((kind) => h[kind] !== undefined).map((kind) => ({ kind, value: text(h[kind]) })));
-  return [...given, ...holdKinds.filter((kind) => !given.some((h) => h.kind === kind)).map((kind) => ({ kind, value: "" }))];
+/** given tells whether the draft has something at a rule. */
+function given(d: Draft, f: RuleField): boolean {
+  if (f.at === "/review/hold") return heldBy(d).length > 0;
+  if (f.kind === "numbers") return ending.some((name) => d.text[`${f.at}/${name}`]);
+  return (d.rows[f.at] ?? d.chosen[f.at] ?? d.text[f.at] ?? "").length > 0;
 }
 
-/** fits tells whether a board of the draft may have a rule of review: some are about players and plays. */
-export function fits(d: Draft, { kind }: Hold): boolean {
-  return kind === "per_second" ? d.players.submit === "play" : kind === "by" ? d.players.submit !== "none" : true;
+/** fits tells whether a board of the draft may have a rule: some are about others, without which they say nothing. */
+export function fits(d: Draft, f: RuleField): boolean {
+  if (["/players/min_time", "/players/max_time", "/limits/per_second"].includes(f.at)) return plays(d);
+  if (f.at === "/seasons") return given(d, f) || d.chosen["/windows"]!.includes("season");
+  if (f.at === "/keep") return kept(d).length > 0;
+  const inside = f.at.slice(0, f.at.lastIndexOf("/") + 1);
+  const needed = ruleFields.find((n) => n.needed && n.at.startsWith(inside) && inside !== "/");
+  return !needed || needed === f || given(d, needed);
 }
 
-/** heldBy returns the rules of review that the draft makes. */
-export const heldBy = (d: Draft) => d.review.hold.filter((h) => h.value !== "" && fits(d, h));
+/** differs tells whether the draft has at a rule something else than boards have by default. */
+export function differs(d: Draft, f: RuleField): boolean {
+  const value = d.chosen[f.at]?.join() ?? d.text[f.at];
+  return given(d, f) && fits(d, f) && (value === undefined || value !== f.default);
+}
+
+/** valueOf returns what the draft says of a rule: undefined when that is nothing, or what is so by default. */
+function valueOf(r: Rules, d: Draft, f: RuleField): unknown {
+  if (!fits(d, f) || !given(d, f) && f.at !== "/windows") return undefined; // a board has to have a window: the server says so
+  const time = timesOf(r);
+  const read = (c: RuleField, text: string): unknown => {
+    switch (c.kind) {
+      case "number": return Number(text);
+      case "long": return BigInt(text);
+      case "switch": return text === "true";
+      case "time": return time(text);
+      case "texts": return text.split(",").map((t) => t.trim()).filter(Boolean);
+      case "pairs": return labelsOf(text);
+      default: return text;
+    }
+  };
+  const cells = (columns: RuleField[], row: Row) => Object.fromEntries(columns.filter((c) => row[nameOf(c)]).map((c) => [nameOf(c), read(c, row[nameOf(c)]!)]));
+  if (f.at === "/review/hold") return heldBy(d).map(({ kind, value }) => cells(f.fields!, { [kind!]: value! }));
+  if (f.kind === "rows") return d.rows[f.at]!.map((row) => cells(f.fields!, row));
+  if (f.kind === "numbers") return Object.fromEntries(ending.filter((name) => d.text[`${f.at}/${name}`]).map((name) => [name, Number(d.text[`${f.at}/${name}`])]));
+  const value = f.kind === "choices" ? d.chosen[f.at]! : read(f, d.text[f.at]!);
+  return String(value) === f.default && String(valueAt(r, f)) !== f.default ? undefined : value;
+}
 
 /** take puts what the form says into rules; what the form does not show stays. An empty control leaves a rule out. */
 export function take(r: Rules, d: Draft): Rules {
-  const out: Record<string, unknown> = { ...r };
-  const put = (name: string, value: unknown) => (value === "" || value === undefined ? delete out[name] : (out[name] = value));
-  for (const name of ["title", "order", "policy", "mode", "time_zone", "visibility", "record"] as const) put(name, d[name]);
-  put("top_n", d.top_n === "" ? undefined : Number(d.top_n));
-  put("windows", d.windows);
-  const plays = d.players.submit === "play"; // whose rules are told of no other board
-  const { per_second, ...limits } = d.limits;
-  put("limits", Object.fromEntries(Object.entries(plays ? { ...limits, per_second } : limits).filter(([, v]) => v !== "").map(([name, v]) => [name, BigInt(v)])));
-  put("labels", labelsOf(d.labels));
-  const face = Object.fromEntries(Object.entries(d.face).map(([name, v]) => [name, v || undefined]));
-  put("face", Object.values(d.face).some(Boolean) ? { ...r.face, ...face } : undefined);
-  const { passed, within } = d.notify;
-  put("notify", passed ? { ...r.notify, passed, within: within === "" ? undefined : Number(within) } : undefined);
-  const { read, submit, min_time, max_time } = d.players;
-  const given = { read: read || undefined, submit: submit === "none" ? undefined : submit, min_time: (plays && min_time) || undefined, max_time: (plays && max_time) || undefined };
-  put("players", read || submit !== "none" ? { ...r.players, ...given } : undefined);
-  const hold = heldBy(d).map(({ kind, value }) => ({ [kind]: kind === "by" ? value : kind === "rank_within" ? Number(value) : BigInt(value) }));
-  put("review", hold.length ? { ...r.review, hold, expire: d.review.expire || undefined } : undefined);
-  put("metadata", d.metadata.max_bytes === "" ? undefined : { ...r.metadata, max_bytes: Number(d.metadata.max_bytes) });
-  const time = timesOf(r);
-  put("starts_at", time(d.starts_at));
-  put("ends_at", time(d.ends_at));
-  put("seasons", d.seasons.length ? d.seasons.map((s) => ({ name: s.name, starts_at: time(s.starts_at), ends_at: time(s.ends_at) })) : undefined);
-  const keeps = Object.entries(d.keep).filter(([, n]) => n !== "").map(([name, n]) => [name, Number(n)]);
-  put("keep", keeps.length ? Object.fromEntries(keeps) : undefined);
-  put("tiebreak", d.fields.length ? { ...r.tiebreak, fields: d.fields.map((f) => ({ name: f.name, bits: Number(f.bits), order: f.order })) } : less(r.tiebreak, "fields"));
-  const { from, last, op, aggregate } = d.derive;
-  put("derive", from.length ? { ...less(r.derive ?? {}, "last"), from: sources(from), ...(last && { last }), op, aggregate } : undefined);
+  const out: Values = { ...r };
+  const put = (object: Values, name: string, value: unknown) => (value !== undefined ? (object[name] = value) : object[name] !== "" && delete object[name]);
+  for (const f of ruleFields) {
+    const [name, member] = f.at.split("/").slice(1) as [string, string?];
+    const value = valueOf(r, d, f);
+    if (member === undefined) put(out, name, value);
+    else if (value === undefined && f.needed) delete out[name];
+    else {
+      const object = { ...(out[name] as Values | undefined) };
+      put(object, member, value);
+      const before = (r as Values)[name] as Values | undefined;
+      put(out, name, Object.keys(object).length || before && !Object.keys(before).length ? object : undefined);
+    }
+  }
   return out as Rules;
 }
 
 /** labelsOf reads name:value pairs with commas between them. */
-function labelsOf(written: string): Record<string, string> | undefined {
-  const pairs = written.split(",").map((p) => p.trim()).filter(Boolean);
+function labelsOf(text: string): Record<string, string> | undefined {
+  const pairs = text.split(",").map((p) => p.trim()).filter(Boolean);
   if (!pairs.length) return undefined;
   return Object.fromEntries(pairs.map((p) => {
     const [name = "", ...value] = p.split(":");
