@@ -16,6 +16,13 @@ type Board struct {
 	ETag        string    `json:"-"`              // of this state of the rules, for PatchBoard; not in lists
 }
 
+// Boards is a part of the list of boards.
+type Boards struct {
+	Boards     []Board `json:"boards"`
+	NextCursor string  `json:"next_cursor,omitzero"` // "": no more
+	Stale      bool    `json:"stale,omitzero"`       // MySQL does not answer: these are the boards and rules that were known last
+}
+
 // Period is one period of a board.
 type Period struct {
 	Window   leaderboard.Window      `json:"window"`

@@ -17,13 +17,13 @@ type Change struct {
 
 	// End: nothing is committed to the period any more, and nothing else is set but Period and Cursor, which is of the next
 	// period. It is "" while the board names no further season.
-	End bool `json:"end,omitempty"`
+	End bool `json:"end,omitzero"`
 }
 
 // ChangedEntry is what a member has in a period before or after a change.
 type ChangedEntry struct {
 	Score       int64     `json:"score"`
 	Tiebreak    int64     `json:"tiebreak"`
-	Fields      Fields    `json:"fields,omitempty"`
+	Fields      Fields    `json:"fields,omitzero"`
 	CreatedTime time.Time `json:"created_time"`
 }

@@ -1,5 +1,5 @@
 // Package api is the contract of the HTTP API: its OpenAPI document, and the Go types of the documents that requests and answers
-// carry. Package client has an alias of each type.
+// carry. Package client has an alias of each type that its calls take or return.
 package api
 
 import _ "embed"

@@ -28,16 +28,16 @@ type Endpoint struct {
 // NewEndpoint is an endpoint with its secret, which no other answer shows.
 type NewEndpoint struct {
 	Endpoint
-	Secret string `json:"secret"` // whsec_…; "": the endpoint was there
+	Secret string `json:"secret,omitzero"` // whsec_…; "": the endpoint was there
 }
 
 // EndpointRequest describes an endpoint.
 type EndpointRequest struct {
 	URL          string                  `json:"url"`
-	Kinds        []leaderboard.EventKind `json:"kinds,omitempty"`   // empty: all
-	Boards       []string                `json:"boards,omitempty"`  // empty: all boards
-	Enabled      *bool                   `json:"enabled,omitempty"` // nil: it is
-	AllowPrivate bool                    `json:"allow_private,omitempty"`
+	Kinds        []leaderboard.EventKind `json:"kinds,omitempty"`  // empty: all
+	Boards       []string                `json:"boards,omitempty"` // empty: all boards
+	Enabled      *bool                   `json:"enabled,omitzero"` // nil: it is
+	AllowPrivate bool                    `json:"allow_private,omitzero"`
 }
 
 // EndpointTest is what became of a test of an endpoint.
@@ -46,6 +46,11 @@ type EndpointTest struct {
 	Status    *int    `json:"status"` // nil: there was no answer
 	Error     *string `json:"error"`
 	Took      string  `json:"took"` // Go duration
+}
+
+// Replayed is how many events an endpoint is sent once more.
+type Replayed struct {
+	Events int `json:"events"`
 }
 
 // Delivery is an event on its way to an endpoint.

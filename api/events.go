@@ -61,7 +61,7 @@ type ClosedEntry struct {
 	Rank        int64     `json:"rank"`
 	Score       int64     `json:"score"`
 	Tiebreak    int64     `json:"tiebreak"`
-	Fields      Fields    `json:"fields,omitempty"` // of boards with tiebreak fields
+	Fields      Fields    `json:"fields,omitzero"` // of boards with tiebreak fields
 	CreatedTime time.Time `json:"created_time"`
 }
 
@@ -75,9 +75,9 @@ type BoardChanged struct {
 // MemberChanged is that a member was hidden, shown again or erased.
 type MemberChanged struct {
 	Member string `json:"member"`
-	Board  string `json:"board,omitempty"`  // "": everywhere
-	Reason string `json:"reason,omitempty"` // of hiding
-	Actor  string `json:"actor,omitempty"`
+	Board  string `json:"board,omitzero"`  // "": everywhere
+	Reason string `json:"reason,omitzero"` // of hiding
+	Actor  string `json:"actor,omitzero"`
 }
 
 // MemberPassed says that the entry of another member went ahead of the entry of a member, on a board with the rule notify.
@@ -103,8 +103,8 @@ type SubmissionHeld struct {
 	Member    string `json:"member"`
 	HeldID    string `json:"held_id"` // for Client.HeldOne
 	Board     string `json:"board"`
-	Score     int64  `json:"score"`                // as submitted
-	DecidedBy string `json:"decided_by,omitempty"` // id of the key
+	Score     int64  `json:"score"`               // as submitted
+	DecidedBy string `json:"decided_by,omitzero"` // id of the key
 }
 
 // EndpointTested is what a test of an endpoint sends.

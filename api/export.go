@@ -12,7 +12,7 @@ type ExportedEntry struct {
 	Member      string          `json:"member"`
 	Score       int64           `json:"score"`
 	Tiebreak    int64           `json:"tiebreak"`
-	Fields      Fields          `json:"fields,omitempty"`
+	Fields      Fields          `json:"fields,omitzero"`
 	CreatedTime time.Time       `json:"created_time"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"` // an object, nil for none
+	Metadata    json.RawMessage `json:"metadata,omitzero"` // an object, nil for none
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,6 +18,14 @@ type Field struct {
 
 // Fields are the tiebreak fields of an entry, in the order in which the board declares them: the first decides first.
 type Fields []Field
+
+// FieldsByName returns fields in the order of their names, nil for none.
+func FieldsByName(values map[string]int64) (f Fields) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		f = append(f, Field{name, values[name]})
+	}
+	return f
+}
 
 // String returns the fields as a query takes them, as in level:7,paid:1.
 func (f Fields) String() string {

@@ -15,13 +15,13 @@ type Held struct {
 	State       leaderboard.HeldState `json:"state"`
 	Reason      string                `json:"reason"` // why it was held
 	Score       *int64                `json:"score"`  // as submitted; nil: none was
-	Tiebreak    *int64                `json:"tiebreak,omitempty"`
-	Fields      Fields                `json:"fields,omitempty"`
-	Set         Fields                `json:"set,omitempty"`
-	Add         Fields                `json:"add,omitempty"`
-	Op          leaderboard.Policy    `json:"op,omitempty"`
-	KeepTime    bool                  `json:"keep_time,omitempty"`
-	Metadata    json.RawMessage       `json:"metadata,omitempty"`
+	Tiebreak    *int64                `json:"tiebreak,omitzero"`
+	Fields      Fields                `json:"fields,omitzero"`
+	Set         Fields                `json:"set,omitzero"`
+	Add         Fields                `json:"add,omitzero"`
+	Op          leaderboard.Policy    `json:"op,omitzero"`
+	KeepTime    bool                  `json:"keep_time,omitzero"`
+	Metadata    json.RawMessage       `json:"metadata,omitzero"`
 	NewScore    int64                 `json:"new_score"` // that it would have made when it came in
 	NewTiebreak int64                 `json:"new_tiebreak"`
 	CreatedTime time.Time             `json:"created_time"` // of its entry once approved, but with policy sum
@@ -29,7 +29,7 @@ type Held struct {
 	Actor       string                `json:"actor"`
 	RequestID   string                `json:"request_id"`
 	DecidedTime *time.Time            `json:"decided_time"` // nil: it waits
-	DecidedBy   string                `json:"decided_by,omitempty"`
-	Note        string                `json:"note,omitempty"`
-	Outcome     leaderboard.Status    `json:"outcome,omitempty"` // of an approved one: applied or unchanged
+	DecidedBy   string                `json:"decided_by,omitzero"`
+	Note        string                `json:"note,omitzero"`
+	Outcome     leaderboard.Status    `json:"outcome,omitzero"` // of an approved one: applied or unchanged
 }

@@ -23,6 +23,33 @@ type FoundMember struct {
 	Profile *Profile `json:"profile"` // nil: the member has none
 }
 
+// FoundMembers is a part of what a search of members found.
+type FoundMembers struct {
+	Members    []FoundMember `json:"members"`
+	Partial    bool          `json:"partial"`              // too many begin so: members may be missing
+	NextCursor string        `json:"next_cursor,omitzero"` // "": no more
+}
+
+// FriendList is a part of the list of a member's friends, in the order of their ids.
+type FriendList struct {
+	Member     string   `json:"member"`
+	Members    []string `json:"members"`
+	NextCursor string   `json:"next_cursor,omitzero"` // "": no more
+}
+
+// FriendCount is how many friends a member has after a change of the list.
+type FriendCount struct {
+	Member string `json:"member"`
+	Total  int    `json:"total"`
+}
+
+// Erasing is the erasure of a member that is not done yet.
+type Erasing struct {
+	Member  string `json:"member"`
+	State   string `json:"state"`   // running
+	Entries int64  `json:"entries"` // that are removed so far
+}
+
 // ProfileFields is a whole profile. Attributes nil: without attributes.
 type ProfileFields struct {
 	DisplayName string         `json:"display_name"`
@@ -32,8 +59,8 @@ type ProfileFields struct {
 
 // ProfilePatch is a change of a profile; nil fields stay. A nil attribute is removed.
 type ProfilePatch struct {
-	DisplayName *string        `json:"display_name,omitempty"`
-	AvatarURL   *string        `json:"avatar_url,omitempty"`
+	DisplayName *string        `json:"display_name,omitzero"`
+	AvatarURL   *string        `json:"avatar_url,omitzero"`
 	Attributes  map[string]any `json:"attributes,omitempty"`
 }
 
@@ -45,6 +72,8 @@ type MemberData struct {
 	FriendOf    []string               `json:"friend_of"` // members on whose lists the member is
 	Hidden      []HiddenMember         `json:"hidden"`
 	Bars        []Bar                  `json:"bars"` // one at most
+	Plays       []MemberDataPlay       `json:"plays"`
+	Held        []Held                 `json:"held"`
 	Entries     []MemberDataEntry      `json:"entries"`
 	Submissions []MemberDataSubmission `json:"submissions"`
 	Audit       []AuditEntry           `json:"audit"`
@@ -60,7 +89,14 @@ type MemberDataEntry struct {
 	Score       int64              `json:"score"`
 	Tiebreak    int64              `json:"tiebreak"`
 	CreatedTime time.Time          `json:"created_time"`
-	Metadata    json.RawMessage    `json:"metadata,omitempty"` // an object, nil for none
+	Metadata    json.RawMessage    `json:"metadata,omitzero"` // an object, nil for none
+}
+
+// MemberDataPlay is a play that was begun and not used.
+type MemberDataPlay struct {
+	Board       string    `json:"board"`
+	StartedTime time.Time `json:"started_time"`
+	Refusals    int       `json:"refusals"` // submissions that it was refused for
 }
 
 // MemberDataSubmission is the record of a submission with its board.

@@ -16,7 +16,7 @@ type History struct {
 	Source     leaderboard.Source `json:"source"`
 	Stale      bool               `json:"stale"`
 	Periods    []HistoryPeriod    `json:"periods"`
-	NextCursor string             `json:"next_cursor,omitempty"` // "": no older ones
+	NextCursor string             `json:"next_cursor,omitzero"` // "": no older ones
 }
 
 // HistoryPeriod is a member's entry in one period, exact at Seq.
@@ -26,10 +26,10 @@ type HistoryPeriod struct {
 	TiedRank    int64           `json:"tied_rank"`
 	Score       int64           `json:"score"`
 	Tiebreak    int64           `json:"tiebreak"`
-	Fields      Fields          `json:"fields,omitempty"`
+	Fields      Fields          `json:"fields,omitzero"`
 	CreatedTime time.Time       `json:"created_time"`
 	Total       int64           `json:"total"` // entries of the period
 	Seq         int64           `json:"seq"`
 	Closed      bool            `json:"closed"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"` // an object, nil for none
+	Metadata    json.RawMessage `json:"metadata,omitzero"` // an object, nil for none
 }

@@ -9,8 +9,8 @@ import (
 
 // Issuer is an identity provider whose tokens tell who a player is.
 type Issuer struct {
-	Name string `json:"name"`
-	IssuerRules
+	Name                    string `json:"name"`
+	leaderboard.IssuerRules        // with all defaults
 	// PassedOver is keys of its set that are not used, as far as the server that answers knows them: up to leaderboard.MaxPassedOver.
 	PassedOver  []leaderboard.UnusableKey `json:"passed_over,omitempty"`
 	CreatedTime time.Time                 `json:"created_time"`
@@ -19,18 +19,18 @@ type Issuer struct {
 
 // IssuerRules are the rules of an issuer; what is left out has its default.
 type IssuerRules struct {
-	Issuer      string                       `json:"issuer"`             // the claim iss
-	Audience    string                       `json:"audience"`           // one of the claim aud
-	JWKS        json.RawMessage              `json:"jwks,omitempty"`     // its public keys, or
-	JWKSURL     string                       `json:"jwks_url,omitempty"` // where they are
+	Issuer      string                       `json:"issuer"`            // the claim iss
+	Audience    string                       `json:"audience"`          // one of the claim aud
+	JWKS        json.RawMessage              `json:"jwks,omitzero"`     // its public keys, or
+	JWKSURL     string                       `json:"jwks_url,omitzero"` // where they are
 	Algorithms  []leaderboard.TokenAlgorithm `json:"algorithms,omitempty"`
-	MemberClaim string                       `json:"member_claim,omitempty"` // "": sub
-	Prefix      string                       `json:"prefix,omitempty"`       // of member ids
-	BoardsClaim string                       `json:"boards_claim,omitempty"` // "": tokens are for all boards
-	MaxAge      string                       `json:"max_age,omitempty"`      // a Go duration since a token was issued
+	MemberClaim string                       `json:"member_claim,omitzero"` // "": sub
+	Prefix      string                       `json:"prefix,omitzero"`       // of member ids
+	BoardsClaim string                       `json:"boards_claim,omitzero"` // "": tokens are for all boards
+	MaxAge      string                       `json:"max_age,omitzero"`      // a Go duration since a token was issued
 
-	RequestsPerSecond int64 `json:"requests_per_second,omitempty"` // of all its players together, 0: any number
-	RowsPerSecond     int64 `json:"rows_per_second,omitempty"`
+	RequestsPerSecond int64 `json:"requests_per_second,omitzero"` // of all its players together, 0: any number
+	RowsPerSecond     int64 `json:"rows_per_second,omitzero"`
 }
 
 // Token is a new token of a player.
@@ -55,6 +55,11 @@ type Play struct {
 type Bar struct {
 	Member    string    `json:"member"`
 	NotBefore time.Time `json:"not_before"`
+}
+
+// TokenKeys are the public keys of the service's own tokens (RFC 7517).
+type TokenKeys struct {
+	Keys []TokenKey `json:"keys"`
 }
 
 // TokenKey is a public key of the service's own tokens, a JSON Web Key of Ed25519 (RFC 8037).

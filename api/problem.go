@@ -16,9 +16,10 @@ type Problem struct {
 	Status int          `json:"status"`
 	Detail string       `json:"detail"`
 	Errors []InputError `json:"errors,omitempty"`
-	Run    *Run         `json:"run,omitempty"` // that failed, see Rebuild
+	Run    *Run         `json:"run,omitzero"`                // that failed, see Rebuild
+	Quotas []string     `json:"violated-policies,omitempty"` // that are used up, as draft-ietf-httpapi-ratelimit-headers calls them
 	// RequestID is the id of the request in the server's log and audit; "" for an entry of a submission.
-	RequestID string `json:"request_id,omitempty"`
+	RequestID string `json:"request_id,omitzero"`
 
 	// RetryAfter is how long the server asks to wait, 0 when it does not.
 	RetryAfter time.Duration `json:"-"`
@@ -28,8 +29,8 @@ type Problem struct {
 
 // InputError names a place of a request and what is wrong there.
 type InputError struct {
-	Pointer   string `json:"pointer,omitempty"`   // JSON pointer into the body
-	Parameter string `json:"parameter,omitempty"` // of the path, the query or the header
+	Pointer   string `json:"pointer,omitzero"`   // JSON pointer into the body
+	Parameter string `json:"parameter,omitzero"` // of the path, the query or the header
 	Detail    string `json:"detail"`
 }
 

@@ -32,7 +32,7 @@ type Combined struct {
 	Source     leaderboard.Source `json:"source"`
 	Stale      bool               `json:"stale"`
 	Entries    []CombinedEntry    `json:"entries"`
-	NextCursor string             `json:"next_cursor,omitempty"`
+	NextCursor string             `json:"next_cursor,omitzero"`
 }
 
 // Standings is where a member stands on several boards, in the order of their names, each at a state of its own.
@@ -50,17 +50,18 @@ type Standing struct {
 	Board       string             `json:"board"`
 	Window      leaderboard.Window `json:"window"`
 	Period      string             `json:"period"`
-	Mode        leaderboard.Mode   `json:"mode"` // how Rank is numbered
-	Rank        int64              `json:"rank"` // 0 in mode all, which has the next two
-	StrictRank  int64              `json:"strict_rank"`
-	TiedRank    int64              `json:"tied_rank"`
+	Mode        leaderboard.Mode   `json:"mode"`          // how Rank is numbered
+	Rank        int64              `json:"rank,omitzero"` // 0 in mode all, which has the next two
+	StrictRank  int64              `json:"strict_rank,omitzero"`
+	TiedRank    int64              `json:"tied_rank,omitzero"`
+	DenseRank   int64              `json:"dense_rank,omitzero"` // 0: not known
 	Score       int64              `json:"score"`
 	Tiebreak    int64              `json:"tiebreak"`
-	Fields      Fields             `json:"fields,omitempty"`
+	Fields      Fields             `json:"fields,omitzero"`
 	CreatedTime time.Time          `json:"created_time"`
 	Percentile  float64            `json:"percentile"` // share of the entries that this one is at least as good as
 	Total       int64              `json:"total"`      // entries of the period
 	Seq         int64              `json:"seq"`
 	AsOf        time.Time          `json:"as_of"`
-	Metadata    json.RawMessage    `json:"metadata,omitempty"` // an object, nil for none
+	Metadata    json.RawMessage    `json:"metadata,omitzero"` // an object, nil for none
 }

@@ -22,19 +22,19 @@ type State struct {
 
 // Entry is a ranked entry.
 type Entry struct {
-	Rank        int64           `json:"rank,omitempty"`        // in the mode of the answer; the next three in mode all
-	StrictRank  int64           `json:"strict_rank,omitempty"` // 0 in other modes
-	TiedRank    int64           `json:"tied_rank,omitempty"`
-	DenseRank   int64           `json:"dense_rank,omitempty"` // 0: not known
-	Position    int64           `json:"position,omitempty"`   // among the members asked for
+	Rank        int64           `json:"rank,omitzero"`        // in the mode of the answer; the next three in mode all
+	StrictRank  int64           `json:"strict_rank,omitzero"` // 0 in other modes
+	TiedRank    int64           `json:"tied_rank,omitzero"`
+	DenseRank   int64           `json:"dense_rank,omitzero"` // 0: not known
+	Position    int64           `json:"position,omitzero"`   // among the members asked for
 	Member      string          `json:"member"`
 	Score       int64           `json:"score"`
 	Tiebreak    int64           `json:"tiebreak"`
-	Fields      Fields          `json:"fields,omitempty"` // on boards with tiebreak fields
+	Fields      Fields          `json:"fields,omitzero"` // on boards with tiebreak fields
 	CreatedTime time.Time       `json:"created_time"`
-	Percentile  float64         `json:"percentile,omitempty"` // of a single member: percentage of the entries that it is at least as good as
-	Profile     *EntryProfile   `json:"profile,omitempty"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"` // an object, nil for none
+	Percentile  float64         `json:"percentile,omitzero"` // of a single member: percentage of the entries that it is at least as good as
+	Profile     *EntryProfile   `json:"profile,omitzero"`
+	Metadata    json.RawMessage `json:"metadata,omitzero"` // an object, nil for none
 }
 
 // EntryProfile is the profile of a member, shown with an entry.
@@ -44,11 +44,17 @@ type EntryProfile struct {
 	Attributes  json.RawMessage `json:"attributes"` // an object; numbers as they were written
 }
 
+// MemberEntry is one member's entry.
+type MemberEntry struct {
+	State
+	Entry
+}
+
 // Page is entries of a board, best first.
 type Page struct {
 	State
 	Entries    []Entry `json:"entries"`
-	NextCursor string  `json:"next_cursor,omitempty"` // "": no more
+	NextCursor string  `json:"next_cursor,omitzero"` // "": no more
 }
 
 // Found is entries of members in the order of their shown names.
@@ -78,9 +84,10 @@ type ScoreRank struct {
 	State
 	Score      int64  `json:"score"`
 	Tiebreak   int64  `json:"tiebreak"`
-	Fields     Fields `json:"fields,omitempty"`
+	Fields     Fields `json:"fields,omitzero"`
 	StrictRank int64  `json:"strict_rank"`
 	TiedRank   int64  `json:"tied_rank"`
+	DenseRank  int64  `json:"dense_rank,omitzero"` // in mode all; 0: not known
 }
 
 // Bucket is the number of entries with From <= score <= To.

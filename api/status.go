@@ -6,8 +6,9 @@ import (
 
 // Status is the health of a server and its boards.
 type Status struct {
-	Server ServerStatus  `json:"server"`
-	Boards []BoardStatus `json:"boards"` // the boards of the key, by name
+	Server     ServerStatus  `json:"server"`
+	Boards     []BoardStatus `json:"boards"`               // the boards of the key, by name
+	NextCursor string        `json:"next_cursor,omitzero"` // "": no more; Client.Status reads all of them
 }
 
 // ServerStatus is the health of the server that answered. Rates are its own, of the last ten seconds.
@@ -21,29 +22,38 @@ type ServerStatus struct {
 	ReadsPerSecond    float64   `json:"reads_per_second"`
 	WritesPerSecond   float64   `json:"writes_per_second"`
 	Streams           int       `json:"streams"`
-	Purge             struct {  // what is left to delete of boards and periods that are gone
-		Boards  int64 `json:"boards"`
-		Entries int64 `json:"entries"`
-	} `json:"purge"`
+	Purge             Purge     `json:"purge"`
+}
+
+// Purge is what is left to delete of boards and periods that are gone.
+type Purge struct {
+	Boards  int64 `json:"boards"`
+	Entries int64 `json:"entries"`
 }
 
 // BoardStatus is the health of a board: the current period of its first window.
 type BoardStatus struct {
-	Board       string     `json:"board"`
-	DisplayName string     `json:"display_name"`
-	Visibility  string     `json:"visibility"`
-	Window      string     `json:"window"`
-	Period      *string    `json:"period"` // nil: no current one
-	Entries     int64      `json:"entries"`
-	Seq         int64      `json:"seq"`
-	AsOf        *time.Time `json:"as_of"`
-	Stale       bool       `json:"stale"` // MySQL could not be asked: this is the last known state
-	Copy        *struct {
-		Seq     int64 `json:"seq"`
-		Entries int64 `json:"entries"`
-	} `json:"copy"` // in Redis; nil: not there, or Redis is away
-	Resident bool `json:"resident"`
-	Derived  *struct {
-		LagMS *int64 `json:"lag_ms"` // nil: unknown now
-	} `json:"derived"` // nil: the board is not derived
+	Board       string         `json:"board"`
+	DisplayName string         `json:"display_name,omitzero"`
+	Visibility  string         `json:"visibility"`
+	Window      string         `json:"window"`
+	Period      *string        `json:"period"` // nil: no current one
+	Entries     int64          `json:"entries"`
+	Seq         int64          `json:"seq"`
+	AsOf        *time.Time     `json:"as_of"`
+	Stale       bool           `json:"stale"` // MySQL could not be asked: this is the last known state
+	Copy        *CopyStatus    `json:"copy"`  // in Redis; nil: not there, or Redis is away
+	Resident    bool           `json:"resident"`
+	Derived     *DerivedStatus `json:"derived"` // nil: the board is not derived
+}
+
+// CopyStatus is the copy of a period in Redis.
+type CopyStatus struct {
+	Seq     int64 `json:"seq"`
+	Entries int64 `json:"entries"`
+}
+
+// DerivedStatus is how far a derived board is behind its sources.
+type DerivedStatus struct {
+	LagMS *int64 `json:"lag_ms"` // nil: unknown now
 }

@@ -10,19 +10,28 @@ import (
 type SubmissionRecord struct {
 	Time          time.Time          `json:"time"`
 	Status        leaderboard.Status `json:"status"`
-	Score         int64              `json:"score"` // as it was submitted; 0 when none was, see Set and Add
+	Score         *int64             `json:"score"` // as it was submitted; nil when none was, see Set and Add
 	Tiebreak      *int64             `json:"tiebreak"`
 	PreviousScore *int64             `json:"previous_score"`
 	NewScore      *int64             `json:"new_score"`
 	Seq           int64              `json:"seq"`
 	Set           map[string]int64   `json:"set,omitempty"` // as it was submitted, like the three below
 	Add           map[string]int64   `json:"add,omitempty"`
-	Op            leaderboard.Policy `json:"op,omitempty"`
-	KeepTime      bool               `json:"keep_time,omitempty"`
-	Code          string             `json:"code,omitempty"` // why it was rejected, unmet or aborted
-	Detail        string             `json:"detail,omitempty"`
+	Op            leaderboard.Policy `json:"op,omitzero"`
+	KeepTime      bool               `json:"keep_time,omitzero"`
+	Code          string             `json:"code,omitzero"` // why it was rejected, unmet or aborted
+	Detail        string             `json:"detail,omitzero"`
 	Actor         string             `json:"actor"` // id of the key
 	RequestID     string             `json:"request_id"`
+}
+
+// Submissions is a part of what was recorded of a member's submissions to a board, newest first.
+type Submissions struct {
+	Board       string             `json:"board"`
+	Member      string             `json:"member"`
+	Record      string             `json:"record"` // what the board's rules say now; none: nothing is recorded
+	Submissions []SubmissionRecord `json:"submissions"`
+	NextCursor  string             `json:"next_cursor,omitzero"` // "": no more
 }
 
 // ActivityHour is what is recorded of an hour of UTC.

@@ -8,16 +8,16 @@ import (
 
 // Result is the outcome of one entry. Score, PreviousScore and CreatedTime are nil when the member has no entry.
 type Result struct {
-	Board         string             `json:"board,omitempty"` // of SubmitMultiBoard
+	Board         string             `json:"board,omitzero"` // of SubmitMultiBoard
 	Member        string             `json:"member"`
 	Status        leaderboard.Status `json:"status"`
 	Score         *int64             `json:"score"`
 	PreviousScore *int64             `json:"previous_score"`
 	CreatedTime   *time.Time         `json:"created_time"`
-	Tiebreak      *int64             `json:"tiebreak,omitempty"` // of a submission that is not plain
-	Fields        Fields             `json:"fields,omitempty"`   // likewise, on a board with fields
-	Error         *Problem           `json:"error,omitempty"`    // why, when rejected, unmet, aborted or held
-	Standing      *Moved             `json:"standing,omitempty"` // with SubmitOptions.Standings; nil when it is not known
+	Tiebreak      *int64             `json:"tiebreak,omitzero"` // of a submission that is not plain
+	Fields        Fields             `json:"fields,omitzero"`   // likewise, on a board with fields
+	Error         *Problem           `json:"error,omitzero"`    // why, when rejected, unmet, aborted or held
+	Standing      *Moved             `json:"standing,omitzero"` // with SubmitOptions.Standings; nil when it is not known
 }
 
 // Moved is what a submission came to in one state of the current period of the board's first window. The member's own entry is
@@ -25,25 +25,38 @@ type Result struct {
 type Moved struct {
 	Seq          int64    `json:"seq"` // the state, which has the submission
 	Rank         int64    `json:"rank"`
-	PreviousRank *int64   `json:"previous_rank"` // nil without an entry before, and when the request was carried out before
-	Total        int64    `json:"total"`         // entries of the period
-	Passed       []string `json:"passed"`        // with SubmitOptions.Friends, the first 10; nil when they are not known
+	PreviousRank *int64   `json:"previous_rank"`   // nil without an entry before, and when the request was carried out before
+	Total        int64    `json:"total"`           // entries of the period
+	Passed       []string `json:"passed,omitzero"` // with SubmitOptions.Friends, the first 10; nil when they are not known
 }
 
 // Receipt answers a submission or a removal.
 type Receipt struct {
-	Results []Result                     `json:"results"` // one per entry, in order
-	Seq     int64                        `json:"seq"`     // of the board's first window; ReadQuery.MinSeq makes a read see it
-	Seqs    map[leaderboard.Window]int64 `json:"seqs"`    // by window, when the board has several
+	Results []Result                     `json:"results"`       // one per entry, in order
+	Seq     int64                        `json:"seq"`           // of the board's first window; ReadQuery.MinSeq makes a read see it
+	Seqs    map[leaderboard.Window]int64 `json:"seqs,omitzero"` // by window, when the board has several
 	// Replayed: the request was carried out before this call under its IdempotencyKey. This is the result of then, and nothing counted again. The
 	// answer to a repetition by the client, after an attempt that may have been carried out, is the call's own and no replay.
-	Replayed bool `json:"replayed,omitempty"`
+	Replayed bool `json:"replayed,omitzero"`
+}
+
+// Removal answers the removal of an entry.
+type Removal struct {
+	Member string                       `json:"member"`
+	Seq    int64                        `json:"seq"` // of the board's first window, or of the one period that was named
+	Seqs   map[leaderboard.Window]int64 `json:"seqs,omitzero"`
+}
+
+// BoardSeqs is the state of a board after a submission to several.
+type BoardSeqs struct {
+	Seq  int64                        `json:"seq"`           // as of a Receipt
+	Seqs map[leaderboard.Window]int64 `json:"seqs,omitzero"` // likewise
 }
 
 // MultiBoardReceipt answers a submission to several boards.
 type MultiBoardReceipt struct {
-	Results []Result           `json:"results"` // one per entry, in order
-	Boards  map[string]Receipt `json:"boards"`  // seqs by board
+	Results []Result             `json:"results"` // one per entry, in order
+	Boards  map[string]BoardSeqs `json:"boards"`
 	// Replayed is as in a Receipt.
-	Replayed bool `json:"replayed,omitempty"`
+	Replayed bool `json:"replayed,omitzero"`
 }

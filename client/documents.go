@@ -37,6 +37,9 @@ type EndpointRequest = api.EndpointRequest
 // EndpointTest is what became of a test of an endpoint.
 type EndpointTest = api.EndpointTest
 
+// CopyStatus is the copy of a period in Redis.
+type CopyStatus = api.CopyStatus
+
 // Delivery is an event on its way to an endpoint.
 type Delivery = api.Delivery
 
@@ -85,6 +88,9 @@ type HiddenMember = api.HiddenMember
 // Key is an API key, without its secret.
 type Key = api.Key
 
+// Purge is what is left to delete of boards and periods that are gone.
+type Purge = api.Purge
+
 // Quota is what a key may use per second; a nil field means the server's settings.
 type Quota = api.Quota
 
@@ -109,6 +115,12 @@ type ProfilePatch = api.ProfilePatch
 // MemberData is all that is stored of a member.
 type MemberData = api.MemberData
 
+// MemberEntry is one member's entry.
+type MemberEntry = api.MemberEntry
+
+// MemberDataPlay is a play that was begun and not used.
+type MemberDataPlay = api.MemberDataPlay
+
 // MemberDataEntry is an entry with the period that it is in.
 type MemberDataEntry = api.MemberDataEntry
 
@@ -120,6 +132,9 @@ type Run = api.Run
 
 // Verification is the result of a comparison.
 type Verification = api.Verification
+
+// DerivedStatus is how far a derived board is behind its sources.
+type DerivedStatus = api.DerivedStatus
 
 // Difference is the first difference; a nil entry means that this side has ended.
 type Difference = api.Difference
@@ -162,6 +177,9 @@ type InputError = api.InputError
 
 // CodeOf returns the problem code of a sentinel error of package leaderboard, "" when it has none.
 func CodeOf(sentinel error) string { return api.CodeOf(sentinel) }
+
+// BoardSeqs is the state of a board after a submission to several.
+type BoardSeqs = api.BoardSeqs
 
 // BoardState is the state of one of several boards.
 type BoardState = api.BoardState

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
@@ -65,8 +66,6 @@ func (c *Client) ReplayEvent(ctx context.Context, name, event string) error {
 }
 
 func (c *Client) replay(ctx context.Context, name string, body any) (int, error) {
-	out, err := call[struct {
-		Events int `json:"events"`
-	}](ctx, c, Request{Method: http.MethodPost, Path: Path("endpoints", name, "replay"), Body: body})
+	out, err := call[api.Replayed](ctx, c, Request{Method: http.MethodPost, Path: Path("endpoints", name, "replay"), Body: body})
 	return out.Events, err
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"iter"
 	"net/http"
+
+	"leaderboard/api"
 )
 
 // Profile returns a member's profile. Errors: leaderboard.ErrProfileNotFound. Needs scope read.
@@ -66,9 +68,7 @@ func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, erro
 	if answer.Status == http.StatusNoContent {
 		return Erasure{Done: true}, nil
 	}
-	var under struct {
-		Entries int64 `json:"entries"`
-	}
+	var under api.Erasing
 	err = answer.Decode(&under)
 	return Erasure{Entries: under.Entries}, err
 }
@@ -115,9 +115,7 @@ func (c *Client) changeFriends(ctx context.Context, method, member string, frien
 	if friends == nil {
 		friends = []string{}
 	}
-	list, err := call[struct {
-		Total int `json:"total"`
-	}](ctx, c, Request{Method: method, Path: Path("members", member, "friends"), Body: memberList{friends}})
+	list, err := call[api.FriendCount](ctx, c, Request{Method: method, Path: Path("members", member, "friends"), Body: memberList{friends}})
 	return list.Total, err
 }
 

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"net/http"
 	"time"
+
+	"leaderboard/api"
 )
 
 // PutIssuer makes an issuer, or replaces its rules. It takes effect on every server within a second. Needs scope admin, like
@@ -78,8 +80,6 @@ func (c *Client) UnbarMember(ctx context.Context, member string) error {
 
 // TokenKeys returns the public keys by which tokens of the service are verified. It needs no key.
 func (c *Client) TokenKeys(ctx context.Context) ([]TokenKey, error) {
-	set, err := get[struct {
-		Keys []TokenKey `json:"keys"`
-	}](ctx, c, "/.well-known/jwks.json", nil)
+	set, err := get[api.TokenKeys](ctx, c, "/.well-known/jwks.json", nil)
 	return set.Keys, err
 }

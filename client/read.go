@@ -49,12 +49,6 @@ func (c *Client) Entries(ctx context.Context, board string, q TopQuery) iter.Seq
 	return Items[Entry](ctx, c, Path("boards", board, "top"), q.params(), "entries")
 }
 
-// MemberEntry is one member's entry.
-type MemberEntry struct {
-	State
-	Entry
-}
-
 // Member returns a member's entry with its rank and percentile. Errors: leaderboard.ErrNotRanked.
 func (c *Client) Member(ctx context.Context, board, member string, q ReadQuery) (MemberEntry, error) {
 	return get[MemberEntry](ctx, c, Path("boards", board, "members", member), q.params().Values)

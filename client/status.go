@@ -7,10 +7,7 @@ import (
 // Status returns the health of a server and its boards, page by page. Needs scope admin.
 func (c *Client) Status(ctx context.Context) (out Status, err error) {
 	for cursor := ""; ; {
-		page, err := get[struct {
-			Status
-			Next string `json:"next_cursor"`
-		}](ctx, c, Path("status"), newParams().text("cursor", cursor).Values)
+		page, err := get[Status](ctx, c, Path("status"), newParams().text("cursor", cursor).Values)
 		if err != nil {
 			return out, err
 		}
@@ -18,7 +15,7 @@ func (c *Client) Status(ctx context.Context) (out Status, err error) {
 			out.Server = page.Server
 		}
 		out.Boards = append(out.Boards, page.Boards...)
-		if cursor = page.Next; cursor == "" {
+		if cursor = page.NextCursor; cursor == "" {
 			return out, nil
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -38,19 +39,6 @@ type boardHandlers struct {
 	boards  Boards
 	periods Periods
 	check   func(leaderboard.Rules) []leaderboard.FieldError // besides Rules.Check
-}
-
-// boardJSON is a board as it is shown: its name, all its rules, its times.
-type boardJSON struct {
-	Name              string             `json:"name"`
-	leaderboard.Rules                    // inlined
-	CreatedTime       leaderboard.Micros `json:"created_time"`
-	UpdatedTime       leaderboard.Micros `json:"updated_time"`
-	Stale             bool               `json:"stale,omitzero"` // the database does not answer: the rules are those that were known last
-}
-
-func showBoard(b *leaderboard.Board) boardJSON {
-	return boardJSON{Name: b.Name, Rules: b.Rules, CreatedTime: b.CreatedTime, UpdatedTime: b.UpdatedTime}
 }
 
 // get answers GET /v1/boards/{board}.
@@ -151,11 +139,7 @@ func (h *boardHandlers) list(c *Call) error {
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
-	out := struct {
-		Boards []boardJSON `json:"boards"`
-		Next   string      `json:"next_cursor,omitempty"`
-		Stale  bool        `json:"stale,omitzero"`
-	}{Boards: []boardJSON{}}
+	out := api.Boards{Boards: []api.Board{}}
 	begin, size := after, limit+1 // one more than fits tells whether there is a next page
 	for range maxScan {
 		boards, err := h.boards.BoardsLabelled(c.Ctx, labels, after, size)
@@ -172,7 +156,7 @@ func (h *boardHandlers) list(c *Call) error {
 				continue
 			}
 			if len(out.Boards) == limit {
-				out.Next = of.Cursor(out.Boards[limit-1].Name) // a cursor can be read: it names no board that the caller may not see
+				out.NextCursor = of.Cursor(out.Boards[limit-1].Name) // a cursor can be read: it names no board that the caller may not see
 				return c.SendJSON(http.StatusOK, out)
 			}
 			shown, _ := h.shown(c, &boards[i])
@@ -187,29 +171,17 @@ func (h *boardHandlers) list(c *Call) error {
 	if len(out.Boards) > 0 {
 		after = out.Boards[len(out.Boards)-1].Name
 	}
-	out.Next = of.Cursor(after)
+	out.NextCursor = of.Cursor(after)
 	return c.SendJSON(http.StatusOK, out)
 }
 
-// periodJSON is a period as it is shown. Of all_time, which has no start and no end, both are null.
-type periodJSON struct {
-	Window   leaderboard.Window      `json:"window"`
-	Period   string                  `json:"period"`
-	StartsAt *leaderboard.Micros     `json:"starts_at"`
-	EndsAt   *leaderboard.Micros     `json:"ends_at"`
-	State    leaderboard.PeriodState `json:"state"`
-	Seq      int64                   `json:"seq"`
-	Total    int64                   `json:"total"`
-	AsOf     leaderboard.Micros      `json:"as_of"`
-}
-
-func showPeriod(p *leaderboard.Period) periodJSON {
-	out := periodJSON{Window: p.Window, Period: p.Name(), State: p.State, Seq: p.LastSeq, Total: p.EntryCount, AsOf: p.Committed}
+func showPeriod(p *leaderboard.Period) api.Period {
+	out := api.Period{Window: p.Window, Period: p.Name(), State: p.State, Seq: p.LastSeq, Total: p.EntryCount, AsOf: p.Committed.Time()}
 	if p.Window != leaderboard.WindowAllTime {
-		out.StartsAt = &p.StartsAt
+		out.StartsAt = Moment(p.StartsAt)
 	}
 	if p.EndsAt != leaderboard.Forever {
-		out.EndsAt = &p.EndsAt
+		out.EndsAt = Moment(p.EndsAt)
 	}
 	return out
 }
@@ -286,8 +258,9 @@ func (h *boardHandlers) patch(c *Call) error {
 }
 
 // shown returns a board as the caller may see it, and its ETag: without the sources that are private to others.
-func (h *boardHandlers) shown(c *Call, b *leaderboard.Board) (shown boardJSON, etag string) {
-	shown, etag = showBoard(b), boardTag(b)
+func (h *boardHandlers) shown(c *Call, b *leaderboard.Board) (shown api.Board, etag string) {
+	shown = api.Board{Name: b.Name, Rules: b.Rules, CreatedTime: b.CreatedTime.Time(), UpdatedTime: b.UpdatedTime.Time()}
+	etag = boardTag(b)
 	if b.Rules.Derive == nil || c.seesSources(b.Name) {
 		return shown, etag
 	}

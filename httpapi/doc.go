@@ -27,7 +27,7 @@
 //	plays.go, standings.go             plays of submissions; how ranks moved
 //	terms.go, scores.go                submitting
 //	rules.go, boards.go                changes of rules, and boards
-//	shown_key.go                       keys as they are shown
+//	keys.go                            keys as their holders and admins see them
 //	erase.go                           erasing members
 //	runs.go                            builds, and checks of copies
 //	streams.go                         what answers without an end share

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
@@ -17,13 +18,6 @@ type Erasures interface {
 
 // eraseHandlers erase members.
 type eraseHandlers struct{ erasures Erasures }
-
-// erasureJSON is an erasure that is not done yet.
-type erasureJSON struct {
-	Member  string `json:"member"`
-	State   string `json:"state"`
-	Entries int64  `json:"entries"`
-}
 
 // erase answers DELETE /v1/members/{member}: 204 when nothing of the member is left, 202 when the work is larger
 // than a request has time for; it goes on without the request.
@@ -40,7 +34,7 @@ func (h *eraseHandlers) erase(c *Call) error {
 		return err
 	}
 	if !f.Done {
-		return c.SendJSON(http.StatusAccepted, erasureJSON{id, "running", f.Entries})
+		return c.SendJSON(http.StatusAccepted, api.Erasing{Member: id, State: "running", Entries: f.Entries})
 	}
 	c.SendNothing(http.StatusNoContent)
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -26,17 +27,8 @@ type Hides interface {
 // hiddenHandlers hide members and show them again.
 type hiddenHandlers struct{ hides Hides }
 
-// hiddenJSON is a hidden member as it is shown; without a board the hide is global.
-type hiddenJSON struct {
-	Member   string             `json:"member"`
-	Board    string             `json:"board,omitempty"`
-	Reason   string             `json:"reason"`
-	Actor    string             `json:"actor"`
-	HiddenAt leaderboard.Micros `json:"hidden_at"`
-}
-
-func showHidden(h *leaderboard.HiddenMember) hiddenJSON {
-	return hiddenJSON{Member: h.Member, Board: h.Board, Reason: h.Reason, Actor: h.Actor, HiddenAt: h.HiddenAt}
+func showHidden(h *leaderboard.HiddenMember) api.HiddenMember {
+	return api.HiddenMember{Member: h.Member, Board: h.Board, Reason: h.Reason, Actor: h.Actor, HiddenAt: h.HiddenAt.Time()}
 }
 
 // hideRequest returns what the path and the parameters say; the member everywhere when the path has no board.

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
 type hiddenList struct {
-	Hidden []hiddenJSON
+	Hidden []api.HiddenMember
 	Next   string `json:"next_cursor"`
 }
 
@@ -30,9 +31,9 @@ const banM = "/v1/boards/demo/members/m/hidden"
 func TestHide(t *testing.T) {
 	e := newEnv(t)
 	e.Board("demo", leaderboard.Rules{}, leaderboard.Submission{Member: "m", Score: 9}, leaderboard.Submission{Member: "n", Score: 5})
-	var h hiddenJSON
+	var h api.HiddenMember
 	e.Put(apitest.AdminKey, banM, `{"reason":"aimbot"}`).Want(200).Decode(&h)
-	if h.Member != "m" || h.Board != "demo" || h.Reason != "aimbot" || h.Actor != "env:admin" || h.HiddenAt == 0 {
+	if h.Member != "m" || h.Board != "demo" || h.Reason != "aimbot" || h.Actor != "env:admin" || h.HiddenAt.IsZero() {
 		t.Errorf("hidden: %+v", h)
 	}
 	if got := shown(e.Get(apitest.NoKey, "/v1/boards/demo/top").Rows()); got != "all_time all_time n=5" {

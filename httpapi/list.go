@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"leaderboard/leaderboard"
 )
@@ -63,21 +64,34 @@ func SendList[T, J any](c *Call, name string, found []T, limit int, show func(*T
 		found = found[:limit]
 		next = cursor(&found[limit-1])
 	}
-	return SendPage(c, name, found, show, next)
-}
-
-// SendPage answers with a part of a list, and the cursor of what follows ("": nothing does).
-func SendPage[T, J any](c *Call, name string, found []T, show func(*T) J, next string) error {
-	out := map[string]any{}
-	if next != "" {
-		out["next_cursor"] = next
-	}
 	items := make([]J, len(found))
 	for i := range found {
 		items[i] = show(&found[i])
 	}
-	out[name] = items
+	return SendPage(c, name, items, next)
+}
+
+// SendPage answers with a part of a list, the member name, and the cursor of what follows ("": nothing does).
+func SendPage[J any](c *Call, name string, items []J, next string) error {
+	out := map[string]any{name: append([]J{}, items...)} // not null
+	if next != "" {
+		out["next_cursor"] = next
+	}
 	return c.SendJSON(http.StatusOK, out)
+}
+
+// Moment returns a moment for a document.
+func Moment(m leaderboard.Micros) *time.Time {
+	t := m.Time()
+	return &t
+}
+
+// GivenMoment returns a moment for a document, nil for zero.
+func GivenMoment(m leaderboard.Micros) *time.Time {
+	if m == 0 {
+		return nil
+	}
+	return Moment(m)
 }
 
 // Given returns nil for zero.

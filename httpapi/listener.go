@@ -16,8 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
+	"leaderboard/api"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 )
@@ -87,7 +86,7 @@ func (l *listener) refuse(tcp *net.TCPConn) {
 	k := wire.KindOf(wire.CodeOverloaded)
 	_ = tcp.SetDeadline(time.Now().Add(lingerFor))
 	_, _ = tcp.Write(rawProblem(
-		wire.Problem{Type: k.Type(l.doors.limits.Base), Title: k.Title, Status: k.Status, Detail: "The server has as many connections as it takes."},
+		api.Problem{Type: k.Type(l.doors.limits.Base), Title: k.Title, Status: k.Status, Detail: "The server has as many connections as it takes."},
 		"Retry-After: "+strconv.Itoa(wire.RetryAfter(k.Wait))+"\r\n",
 	))
 	if l.lingering.Add(1) > MaxLingering {
@@ -263,9 +262,9 @@ func (c *conn) writeBoth(b []byte) (n int, err error) {
 }
 
 // rawProblem returns a whole answer that ends the connection. more are further header lines.
-func rawProblem(p wire.Problem, more string) []byte {
+func rawProblem(p api.Problem, more string) []byte {
 	p.RequestID = wire.NewRequestID()
-	body, err := json.Marshal(p)
+	body, err := wire.Marshal(p)
 	if err != nil { // all strings in it are constants of this package
 		body = []byte(`{"status":` + strconv.Itoa(p.Status) + `}`)
 	}

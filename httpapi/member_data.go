@@ -4,25 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
-
-// memberEntryJSON is an entry with the period that it is in.
-type memberEntryJSON struct {
-	Board       string             `json:"board"`
-	Window      leaderboard.Window `json:"window"`
-	Period      string             `json:"period"`
-	Closed      bool               `json:"closed"`
-	Hidden      bool               `json:"hidden"`
-	Score       int64              `json:"score"`
-	Tiebreak    int64              `json:"tiebreak"`
-	CreatedTime leaderboard.Micros `json:"created_time"`
-	Metadata    jsontext.Value     `json:"metadata,omitzero"`
-}
 
 // data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
 func (h *exportHandlers) data(c *Call) error {
@@ -65,9 +50,12 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 		return w.add(r.List, showHidden(&record))
 	case leaderboard.MemberEntry:
 		p := &record.Period
-		shown := memberEntryJSON{p.Board, p.Window, p.Name, p.Closed, record.Hidden, record.Score, record.Tiebreak, record.CreatedTime, nil}
+		shown := api.MemberDataEntry{
+			Board: p.Board, Window: p.Window, Period: p.Name, Closed: p.Closed, Hidden: record.Hidden, Score: record.Score, Tiebreak: record.Tiebreak,
+			CreatedTime: record.CreatedTime.Time(),
+		}
 		if record.Metadata != "" {
-			shown.Metadata = jsontext.Value(record.Metadata)
+			shown.Metadata = []byte(record.Metadata)
 		}
 		return w.add(r.List, shown)
 	}
@@ -76,7 +64,7 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 
 // add appends a record to its list, which is opened when it is another one than the last.
 func (w *dataWriter) add(list string, record any) error {
-	text, err := json.Marshal(record)
+	text, err := wire.Marshal(record)
 	if err != nil {
 		return err
 	}

@@ -246,7 +246,7 @@ func TestDistributionAndPeriods(t *testing.T) {
 // TestShowPeriod: a period of a calendar has a start and an end, all_time has neither.
 func TestShowPeriod(t *testing.T) {
 	p := showPeriod(&leaderboard.Period{Window: "day", StartsAt: 1, EndsAt: 2})
-	if p.StartsAt == nil || *p.StartsAt != 1 || p.EndsAt == nil || *p.EndsAt != 2 {
+	if p.StartsAt == nil || p.StartsAt.UnixMicro() != 1 || p.EndsAt == nil || p.EndsAt.UnixMicro() != 2 {
 		t.Errorf("got %+v", p)
 	}
 	if p = showPeriod(&leaderboard.Period{Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever}); p.StartsAt != nil || p.EndsAt != nil {

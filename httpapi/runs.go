@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -52,36 +53,11 @@ type runHandlers struct {
 // maxWait bounds ?wait= of a rebuild.
 const maxWait = 5 * time.Minute
 
-// runJSON is a run as it is shown.
-type runJSON struct {
-	ID        int64                 `json:"id"`
-	Board     string                `json:"board"`
-	Window    leaderboard.Window    `json:"window"`
-	Period    string                `json:"period"`
-	Kind      leaderboard.RunKind   `json:"kind"`
-	Reason    leaderboard.RunReason `json:"reason"`
-	Actor     string                `json:"actor"`
-	State     leaderboard.RunState  `json:"state"`
-	FromSeq   int64                 `json:"from_seq"`
-	ToSeq     int64                 `json:"to_seq"`
-	Rows      int64                 `json:"rows"`
-	StartedAt leaderboard.Micros    `json:"started_at"`
-	Took      string                `json:"took"` // Go duration
-	Error     string                `json:"error,omitempty"`
-}
-
-func showRun(r *leaderboard.Run) runJSON {
-	return runJSON{
-		ID: r.ID, Board: r.Board, Window: r.Window, Period: r.Period, Kind: r.Kind, Reason: r.Reason, Actor: r.Actor,
-		State: r.State, FromSeq: r.FromSeq, ToSeq: r.ToSeq, Rows: r.Rows, StartedAt: r.StartedAt, Took: r.Took.String(),
-		Error: r.Error,
-	}
-}
-
 // runFailed makes the error of a run that was waited for and failed: who only looks at the status, as cron jobs do, is to
 // hear of it.
 func runFailed(r *leaderboard.Run) error {
-	return &wire.Rejection{Code: wire.CodeRunFailed, Detail: "The run failed: " + cmp.Or(r.Error, "see the log") + ".", Run: showRun(r)}
+	shown := api.RunOf(r)
+	return &wire.Rejection{Code: wire.CodeRunFailed, Detail: "The run failed: " + cmp.Or(r.Error, "see the log") + ".", Run: &shown}
 }
 
 // rebuild answers POST …/rebuild: 202 with the run under way, or with ?wait= 200 with the finished one.
@@ -131,14 +107,14 @@ func (h *runHandlers) rebuild(c *Call) error {
 			return runFailed(&done)
 		}
 		if err == nil || done.State != "" && done.State != leaderboard.RunStateRunning {
-			return c.SendJSON(http.StatusOK, showRun(&done)) // its state says how it went
+			return c.SendJSON(http.StatusOK, api.RunOf(&done)) // its state says how it went
 		}
 		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
 			return err
 		}
 	}
 	c.Locate("/v1/runs/" + strconv.FormatInt(run.ID, 10))
-	return c.SendJSON(http.StatusAccepted, showRun(&run))
+	return c.SendJSON(http.StatusAccepted, api.RunOf(&run))
 }
 
 // get answers GET /v1/runs/{id}.
@@ -154,7 +130,7 @@ func (h *runHandlers) get(c *Call) error {
 	if !c.Covers(run.Board) {
 		return leaderboard.ErrRunNotFound
 	}
-	return c.SendJSON(http.StatusOK, showRun(&run))
+	return c.SendJSON(http.StatusOK, api.RunOf(&run))
 }
 
 // list answers GET /v1/runs: newest first, of all boards or of one.
@@ -180,28 +156,7 @@ func (h *runHandlers) list(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return SendList(c, "runs", runs, limit, showRun, func(last *leaderboard.Run) string { return of.CursorID(last.ID) })
-}
-
-// entryJSON is an entry outside of the answers that are encoded by hand.
-type entryJSON struct {
-	Member      string             `json:"member"`
-	Score       int64              `json:"score"`
-	Tiebreak    int64              `json:"tiebreak"`
-	CreatedTime leaderboard.Micros `json:"created_time"`
-}
-
-func showEntry(e *leaderboard.Entry) *entryJSON {
-	if e == nil {
-		return nil
-	}
-	return &entryJSON{e.Member, e.Score, e.Tiebreak, e.CreatedTime}
-}
-
-type differenceJSON struct {
-	Rank     int64      `json:"rank,omitzero"` // none of a derived board
-	Copy     *entryJSON `json:"copy"`
-	Database *entryJSON `json:"truth"`
+	return SendList(c, "runs", runs, limit, api.RunOf, func(last *leaderboard.Run) string { return of.CursorID(last.ID) })
 }
 
 // maxVerifyWait is how long a verification may take: of a derived board it reads all entries of all sources.
@@ -229,33 +184,7 @@ func (h *runHandlers) verify(c *Call) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Board      string             `json:"board"`
-		Window     leaderboard.Window `json:"window"`
-		Period     string             `json:"period"`
-		Equal      bool               `json:"equal"`
-		Seq        int64              `json:"seq"`
-		Checked    int64              `json:"checked"`
-		Total      int64              `json:"total"`
-		Difference *differenceJSON    `json:"difference,omitempty"`
-		Detail     string             `json:"detail,omitempty"`
-	}{Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Total: v.Total, Detail: v.Detail}
-	if d := v.Difference; d != nil {
-		out.Difference = &differenceJSON{d.Rank, showEntry(d.Copy), showEntry(d.Database)}
-	}
-	return c.SendJSON(http.StatusOK, out)
-}
-
-// sourceJSON is a source of a derived board as it is shown.
-type sourceJSON struct {
-	Board   string             `json:"board"`
-	Window  leaderboard.Window `json:"window"`
-	Period  string             `json:"period"`
-	Weight  int64              `json:"weight"`
-	Seq     int64              `json:"seq"`
-	LastSeq int64              `json:"last_seq"`
-
-	Condition leaderboard.SourceCondition `json:"state"`
+	return c.SendJSON(http.StatusOK, api.VerificationOf(&ref, &v))
 }
 
 // sources answers GET …/sources: which states of its sources a derived board reflects, those that the caller may read.
@@ -268,18 +197,11 @@ func (h *runHandlers) sources(c *Call) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Board   string                      `json:"board"`
-		Seq     int64                       `json:"seq"`
-		AsOf    leaderboard.Micros          `json:"as_of"`
-		State   leaderboard.DerivationState `json:"state"`
-		Lag     int64                       `json:"lag"`
-		Sources []sourceJSON                `json:"sources"`
-	}{d.Board, d.Seq, d.AsOf, d.State, d.Lag, []sourceJSON{}}
+	out := api.Derivation{Board: d.Board, Seq: d.Seq, AsOf: d.AsOf.Time(), State: d.State, Lag: d.Lag, Sources: []api.Source{}}
 	all := c.seesSources(ref.Board)
 	for _, s := range d.Sources {
 		if all || h.mayReadNamed(c, s.Board) {
-			out.Sources = append(out.Sources, sourceJSON(s))
+			out.Sources = append(out.Sources, api.Source(s))
 		} else if d.State == leaderboard.DerivationStateFollowing {
 			out.Lag = max(0, out.Lag-max(0, s.LastSeq-s.Seq))
 		}

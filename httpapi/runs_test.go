@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -18,7 +19,7 @@ func TestRebuild(t *testing.T) {
 	e.fake.RunGate = make(chan struct{})
 	for _, body := range []string{"", "{}", `{"kind":"full","window":"all_time","period":"current"}`} {
 		r := e.Post(apitest.AdminKey, "/v1/boards/b/rebuild", body).Want(202)
-		var run runJSON
+		var run api.Run
 		r.Decode(&run)
 		if run.Kind != leaderboard.RunKindFull || run.State != leaderboard.RunStateRunning || run.Reason != leaderboard.RunReasonAdmin || run.Actor != "env:admin" {
 			t.Errorf("got %+v", run)
@@ -47,7 +48,7 @@ func TestRuns(t *testing.T) {
 	e.Board("b", leaderboard.Rules{})
 	all, ofA := []int64{}, []int64{}
 	for i := range 10 {
-		var run runJSON
+		var run api.Run
 		e.Post(apitest.AdminKey, "/v1/boards/"+string("ab"[i%2])+"/rebuild?wait=1s", "").Want(200).Decode(&run)
 		if all = slices.Insert(all, 0, run.ID); i%2 == 0 {
 			ofA = slices.Insert(ofA, 0, run.ID)
@@ -62,7 +63,7 @@ func TestRuns(t *testing.T) {
 				path += "&cursor=" + cursor
 			}
 			var out struct {
-				Runs []runJSON
+				Runs []api.Run
 				Next string `json:"next_cursor"`
 			}
 			e.Get(apitest.AdminKey, path).Want(200).Decode(&out)
@@ -103,8 +104,7 @@ func TestFailedRun(t *testing.T) {
 	}
 	e.fake.Fails["Refresh"] = errors.New("redis does not answer")
 	failed := e.Post(apitest.AdminKey, "/v1/boards/b/rebuild?wait=30s", "").WantProblem(503, wire.CodeRunFailed)
-	shown, _ := failed.Run.(map[string]any)
-	if shown["state"] != "failed" || shown["error"] != "redis does not answer" || !strings.Contains(failed.Detail, "redis does not answer") {
+	if failed.Run == nil || failed.Run.State != leaderboard.RunStateFailed || failed.Run.Error != "redis does not answer" || !strings.Contains(failed.Detail, "redis does not answer") {
 		t.Errorf("got %+v", failed)
 	}
 	delete(e.fake.Fails, "Refresh")

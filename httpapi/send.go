@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 )
@@ -141,7 +139,7 @@ func (a *response) SendAppended(body func([]byte) []byte) error {
 // SendJSON answers with v. Unless the handler has said what caches may do with it, it is the state of this moment, for which they must ask
 // again.
 func (a *response) SendJSON(status int, v any) error {
-	body, err := json.Marshal(v, json.Deterministic(true))
+	body, err := wire.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}

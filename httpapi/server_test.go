@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -205,7 +206,7 @@ func TestWaitOutlastsTimeouts(t *testing.T) {
 	timer := time.AfterFunc(300*time.Millisecond, func() { close(e.fake.RunGate) })
 	defer timer.Stop()
 	r := srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/rebuild?wait=30s", Key: apitest.AdminKey, Body: `{}`})
-	var run runJSON
+	var run api.Run
 	r.Want(200).Decode(&run)
 	if run.State != leaderboard.RunStateDone {
 		t.Errorf("the run is %s", run.State)

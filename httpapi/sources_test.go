@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
@@ -24,12 +25,12 @@ func TestDerivedBoard(t *testing.T) {
 		Board, State string
 		Seq, Lag     int64
 		AsOf         leaderboard.Micros `json:"as_of"`
-		Sources      []sourceJSON
+		Sources      []api.Source
 	}
 	check := func(state string, seq int64) {
 		t.Helper()
 		e.Get(apitest.ReadKey, "/v1/boards/sum/sources").Want(200).Decode(&out)
-		want := []sourceJSON{
+		want := []api.Source{
 			{Board: "runs", Window: "all_time", Period: "all_time", Weight: 1, Seq: seq, LastSeq: 1, Condition: leaderboard.SourceConditionPresent},
 			{Board: "rides", Window: "day", Weight: -2, Condition: leaderboard.SourceConditionNoBoard},
 		}

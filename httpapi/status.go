@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -43,48 +44,6 @@ type statusHandlers struct {
 	started time.Time
 }
 
-type serverJSON struct {
-	Version  string             `json:"version"`
-	Commit   string             `json:"commit"`
-	Started  leaderboard.Micros `json:"started_at"`
-	MySQL    string             `json:"mysql"`
-	Redis    string             `json:"redis"`
-	Requests float64            `json:"requests_per_second"`
-	Reads    float64            `json:"reads_per_second"`
-	Writes   float64            `json:"writes_per_second"`
-	Streams  int                `json:"streams"`
-	Purge    purgeJSON          `json:"purge"`
-}
-
-type purgeJSON struct {
-	Boards  int64 `json:"boards"`
-	Entries int64 `json:"entries"`
-}
-
-type boardStatusJSON struct {
-	Board       string                 `json:"board"`
-	DisplayName string                 `json:"display_name,omitempty"`
-	Visibility  leaderboard.Visibility `json:"visibility"`
-	Window      leaderboard.Window     `json:"window"`
-	Period      *string                `json:"period"`
-	Entries     int64                  `json:"entries"`
-	Seq         int64                  `json:"seq"`
-	AsOf        *leaderboard.Micros    `json:"as_of"`
-	Stale       bool                   `json:"stale"`
-	Copy        *copyJSON              `json:"copy"`
-	Resident    bool                   `json:"resident"`
-	Derived     *derivedJSON           `json:"derived"`
-}
-
-type copyJSON struct {
-	Seq     int64 `json:"seq"`
-	Entries int64 `json:"entries"`
-}
-
-type derivedJSON struct {
-	LagMS *int64 `json:"lag_ms"`
-}
-
 // get answers GET /v1/status.
 func (h *statusHandlers) get(c *Call) error {
 	limit := int(c.Params.Integer("limit", maxStatus, 1, maxStatus))
@@ -99,11 +58,7 @@ func (h *statusHandlers) get(c *Call) error {
 		return err
 	}
 	now := time.Now()
-	out := struct {
-		Server serverJSON        `json:"server"`
-		Boards []boardStatusJSON `json:"boards"`
-		Next   string            `json:"next_cursor,omitempty"`
-	}{Server: h.server(c, health, now), Boards: make([]boardStatusJSON, len(found))}
+	out := api.Status{Server: h.server(c, health, now), Boards: make([]api.BoardStatus, len(found))}
 	standing := h.status.BoardHealth(c.Ctx, found, away)
 	for i := range standing {
 		if standing[i].Stale {
@@ -112,7 +67,7 @@ func (h *statusHandlers) get(c *Call) error {
 		out.Boards[i] = showBoardHealth(&standing[i])
 	}
 	if next != "" {
-		out.Next = of.Cursor(next)
+		out.NextCursor = of.Cursor(next)
 	}
 	return c.SendJSON(http.StatusOK, out)
 }
@@ -165,7 +120,7 @@ func (h *statusHandlers) listed(c *Call, after string, limit int) (found []leade
 	return found, after, nil
 }
 
-func (h *statusHandlers) server(c *Call, health Health, now time.Time) serverJSON {
+func (h *statusHandlers) server(c *Call, health Health, now time.Time) api.ServerStatus {
 	reached := func(name string) string {
 		err, has := health.Checks[name]
 		switch {
@@ -177,27 +132,28 @@ func (h *statusHandlers) server(c *Call, health Health, now time.Time) serverJSO
 		return "ok"
 	}
 	t := &c.shared.traffic
-	return serverJSON{
-		Version: h.build.Version, Commit: h.build.Commit, Started: leaderboard.MicrosOf(h.started), MySQL: reached("mysql"), Redis: reached("redis"),
-		Requests: t.requests.perSecond(now), Reads: t.reads.perSecond(now), Writes: t.writes.perSecond(now), Streams: h.streams.Open(), Purge: purgeJSON(h.purge()),
+	return api.ServerStatus{
+		Version: h.build.Version, Commit: h.build.Commit, StartedAt: h.started, MySQL: reached("mysql"), Redis: reached("redis"),
+		RequestsPerSecond: t.requests.perSecond(now), ReadsPerSecond: t.reads.perSecond(now), WritesPerSecond: t.writes.perSecond(now),
+		Streams: h.streams.Open(), Purge: api.Purge(h.purge()),
 	}
 }
 
-func showBoardHealth(b *leaderboard.BoardHealth) boardStatusJSON {
+func showBoardHealth(b *leaderboard.BoardHealth) api.BoardStatus {
 	p := &b.Period
-	out := boardStatusJSON{
-		Board: b.Board.Name, DisplayName: b.Board.Rules.Title, Visibility: b.Board.Rules.Visibility, Window: b.Board.Rules.Windows[0],
+	out := api.BoardStatus{
+		Board: b.Board.Name, DisplayName: b.Board.Rules.Title, Visibility: string(b.Board.Rules.Visibility), Window: string(b.Board.Rules.Windows[0]),
 		Entries: p.EntryCount, Seq: p.LastSeq, Stale: b.Stale, Resident: b.Resident,
 	}
 	if p.Window != "" {
 		name := p.Name()
-		out.Period, out.AsOf = &name, &p.Committed
+		out.Period, out.AsOf = &name, Moment(p.Committed)
 	}
 	if b.Copy != nil {
-		out.Copy = &copyJSON{b.Copy.Seq, b.Copy.Entries}
+		out.Copy = &api.CopyStatus{Seq: b.Copy.Seq, Entries: b.Copy.Entries}
 	}
 	if b.Board.Rules.Derive != nil {
-		out.Derived = &derivedJSON{}
+		out.Derived = &api.DerivedStatus{}
 		if b.Lag != nil {
 			ms := b.Lag.Milliseconds()
 			out.Derived.LagMS = &ms

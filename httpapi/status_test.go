@@ -7,19 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-// statusAnswer is what the tests look at.
-type statusAnswer struct {
-	Server serverJSON
-	Boards []boardStatusJSON
-	Next   string `json:"next_cursor"`
-}
-
-func (s *statusAnswer) names() string {
+// namesOf returns the names of the boards of an answer.
+func namesOf(s *api.Status) string {
 	var names []string
 	for _, b := range s.Boards {
 		names = append(names, b.Board)
@@ -43,11 +38,11 @@ func TestStatus(t *testing.T) {
 	e.Post(apitest.ReadKey, "/v1/boards/b/ranks", `{"members":["x"]}`).Want(200)
 	e.Get(apitest.ReadKey, "/v1/rankings/top?boards=a,b").Want(200)
 
-	var first, second statusAnswer
+	var first, second api.Status
 	e.Get(apitest.AdminKey, "/v1/status?limit=2").Want(200).Decode(&first)
-	e.Get(apitest.AdminKey, "/v1/status?limit=2&cursor="+first.Next).Want(200).Decode(&second)
-	if got := first.names() + "|" + second.names(); got != "a b|c" || second.Next != "" {
-		t.Fatalf("boards: %s, then %q", got, second.Next)
+	e.Get(apitest.AdminKey, "/v1/status?limit=2&cursor="+first.NextCursor).Want(200).Decode(&second)
+	if got := namesOf(&first) + "|" + namesOf(&second); got != "a b|c" || second.NextCursor != "" {
+		t.Fatalf("boards: %s, then %q", got, second.NextCursor)
 	}
 	a := first.Boards[0]
 	if a.DisplayName != "A" || a.Visibility != "private" || *a.Period != "all_time" || a.Entries != 2 || a.Seq != 2 || a.Stale || a.Copy.Seq != 2 || a.Derived != nil {
@@ -56,7 +51,7 @@ func TestStatus(t *testing.T) {
 	if lag := second.Boards[0].Derived.LagMS; *lag != 1 {
 		t.Errorf("lag of the derived board: %d ms", *lag)
 	}
-	if s := first.Server; s.Version != "v1" || s.MySQL != "ok" || s.Redis != "none" || s.Started == 0 {
+	if s := first.Server; s.Version != "v1" || s.MySQL != "ok" || s.Redis != "none" || s.StartedAt.IsZero() {
 		t.Errorf("server: %+v", s)
 	}
 	later := time.Now().Add(2 * time.Second) // when this second is over
@@ -82,20 +77,20 @@ func TestStatusOfSomeBoards(t *testing.T) {
 		e.Board(name, leaderboard.Rules{})
 	}
 	key := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"mine-*", "pine-*"} })
-	var got statusAnswer
+	var got api.Status
 	e.Get(key, "/v1/status").Want(200).Decode(&got)
-	if got.names() != "mine-a mine-b pine-b" {
-		t.Errorf("boards: %s", got.names())
+	if namesOf(&got) != "mine-a mine-b pine-b" {
+		t.Errorf("boards: %s", namesOf(&got))
 	}
 	e.Get(key, "/v1/status?limit=2").Want(200).Decode(&got)
-	if got.names() != "mine-a mine-b" || got.Next == "" {
-		t.Errorf("boards: %s", got.names())
+	if namesOf(&got) != "mine-a mine-b" || got.NextCursor == "" {
+		t.Errorf("boards: %s", namesOf(&got))
 	}
-	cursor := got.Next
-	got = statusAnswer{}
+	cursor := got.NextCursor
+	got = api.Status{}
 	e.Get(key, "/v1/status?limit=2&cursor="+cursor).Want(200).Decode(&got)
-	if got.names() != "pine-b" || got.Next != "" {
-		t.Errorf("boards: %s", got.names())
+	if namesOf(&got) != "pine-b" || got.NextCursor != "" {
+		t.Errorf("boards: %s", namesOf(&got))
 	}
 }
 
@@ -106,9 +101,9 @@ func TestStatusWithoutMySQL(t *testing.T) {
 	e.Board("b", leaderboard.Rules{})
 	check := func() {
 		t.Helper()
-		var got statusAnswer
+		var got api.Status
 		e.Get(apitest.AdminKey, "/v1/status?limit=1").Want(200).Decode(&got)
-		if got.names() != "a" || !got.Boards[0].Stale || got.Server.MySQL != "away" || got.Next == "" {
+		if namesOf(&got) != "a" || !got.Boards[0].Stale || got.Server.MySQL != "away" || got.NextCursor == "" {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -20,7 +21,7 @@ type results struct {
 		Score          *int64
 		Previous       *int64  `json:"previous_score"`
 		CreatedTime    *string `json:"created_time"`
-		Error          *wire.Problem
+		Error          *api.Problem
 	}
 	Seq  int64
 	Seqs map[string]int64

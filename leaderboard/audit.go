@@ -54,20 +54,6 @@ func AuditActions() []AuditAction {
 	}
 }
 
-// AuditEntry is the record of one change. It is never edited, except that an erasure replaces the member by a random
-// name.
-type AuditEntry struct {
-	ID        int64
-	Time      Micros // database clock
-	Actor     string // id of the key; the scope of one from the settings; "" for the service itself
-	Action    AuditAction
-	Board     string // its name at the time, "" for none
-	Member    string // "" for none
-	Before    string // the state before, a JSON object; "" for nothing
-	After     string // the state after
-	RequestID string // of the request that made the change, "" for none
-}
-
 // AuditQuery asks for the records of changes, newest first. A field that is "" or 0 does not filter.
 type AuditQuery struct {
 	Board, Member, Actor string

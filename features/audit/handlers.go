@@ -11,8 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -23,7 +22,7 @@ import (
 type Log interface {
 	// Audit returns the records that the query selects, newest first. When it stopped looking before there were as many as
 	// the limit, more may be behind rest.
-	Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error)
+	Audit(ctx context.Context, q leaderboard.AuditQuery) (found []api.AuditEntry, rest leaderboard.AuditPlace, err error)
 }
 
 // handlers serve the records of changes.
@@ -34,32 +33,6 @@ func Routes(log Log) []httpapi.Route {
 	h := &handlers{log}
 	return []httpapi.Route{
 		{Pattern: httpapi.Get("/v1/audit"), Access: guard.AccessAdmins, Params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, Handle: h.list},
-	}
-}
-
-// entryJSON is a record as it is shown.
-type entryJSON struct {
-	ID        int64                   `json:"id"`
-	Time      leaderboard.Micros      `json:"time"`
-	Actor     string                  `json:"actor"`
-	Action    leaderboard.AuditAction `json:"action"`
-	Board     string                  `json:"board,omitempty"`
-	Member    string                  `json:"member,omitempty"`
-	Before    jsontext.Value          `json:"before"`
-	After     jsontext.Value          `json:"after"`
-	RequestID string                  `json:"request_id,omitempty"`
-}
-
-func show(e *leaderboard.AuditEntry) entryJSON {
-	object := func(text string) jsontext.Value {
-		if text == "" {
-			return jsontext.Value("null")
-		}
-		return jsontext.Value(text)
-	}
-	return entryJSON{
-		ID: e.ID, Time: e.Time, Actor: e.Actor, Action: e.Action, Board: e.Board, Member: e.Member, Before: object(e.Before), After: object(e.After),
-		RequestID: e.RequestID,
 	}
 }
 
@@ -87,12 +60,12 @@ func (h *handlers) list(c *httpapi.Call) error {
 	next := ""
 	if len(found) > limit {
 		found = found[:limit]
-		rest = leaderboard.AuditPlace{Time: found[limit-1].Time, ID: found[limit-1].ID}
+		rest = leaderboard.AuditPlace{Time: leaderboard.MicrosOf(found[limit-1].Time), ID: found[limit-1].ID}
 	}
 	if rest.ID != 0 {
 		next = of.Cursor(strconv.FormatInt(int64(rest.Time), 10) + " " + strconv.FormatInt(rest.ID, 10))
 	}
-	return httpapi.SendPage(c, "entries", found, show, next)
+	return httpapi.SendPage(c, "entries", found, next)
 }
 
 // params returns what the parameters select. A board need not exist any more.

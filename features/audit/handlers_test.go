@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/features/featuretest"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
@@ -16,24 +17,25 @@ import (
 
 // auditLog answers queries as the store does, of records in their order.
 type auditLog struct {
-	entries []leaderboard.AuditEntry // newest first
-	looksAt int                      // so many records at most for a page, 0: all
+	entries []api.AuditEntry // newest first
+	looksAt int              // so many records at most for a page, 0: all
 	asked   leaderboard.AuditQuery
 }
 
-func (l *auditLog) Audit(_ context.Context, q leaderboard.AuditQuery) (out []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error) {
+func (l *auditLog) Audit(_ context.Context, q leaderboard.AuditQuery) (out []api.AuditEntry, rest leaderboard.AuditPlace, err error) {
 	l.asked = q
 	looked := 0
 	for _, e := range l.entries {
+		at := leaderboard.MicrosOf(e.Time)
 		if len(out) == q.Limit {
 			return out, rest, nil
 		}
-		if q.BeforeID == 0 || e.Time < q.BeforeTime || e.Time == q.BeforeTime && e.ID < q.BeforeID {
+		if q.BeforeID == 0 || at < q.BeforeTime || at == q.BeforeTime && e.ID < q.BeforeID {
 			if looked++; e.Action == q.Action || q.Action == "" {
 				out = append(out, e)
 			}
 			if looked == l.looksAt {
-				return out, leaderboard.AuditPlace{Time: e.Time, ID: e.ID}, nil
+				return out, leaderboard.AuditPlace{Time: at, ID: e.ID}, nil
 			}
 		}
 	}
@@ -57,7 +59,7 @@ func TestAuditStopsLooking(t *testing.T) {
 		if id == 1 || id == 4 {
 			action = leaderboard.AuditActionBoardCreate
 		}
-		log.entries = append(log.entries, leaderboard.AuditEntry{ID: id, Time: leaderboard.Micros(1_700_000_000_000_000 + id), Action: action, Board: "b"})
+		log.entries = append(log.entries, api.AuditEntry{ID: id, Time: leaderboard.Micros(1_700_000_000_000_000 + id).Time(), Action: action, Board: "b"})
 	}
 	pages := ""
 	const query = "/v1/audit?board=b&action=board.create&limit=5"
@@ -84,12 +86,12 @@ func TestAuditRoute(t *testing.T) {
 	const at = 1_700_000_000_000_000
 	for i := range 5 {
 		id := int64(5 - i)
-		log.entries = append(log.entries, leaderboard.AuditEntry{
-			ID: id, Time: at + leaderboard.Micros(id/2), Actor: "k7f3", Action: leaderboard.AuditActionBoardUpdate, Board: "gone", Before: `{"title":"a"}`,
-			After: `{"title":"b"}`, RequestID: fmt.Sprint("r", id),
+		log.entries = append(log.entries, api.AuditEntry{
+			ID: id, Time: leaderboard.Micros(at + id/2).Time(), Actor: "k7f3", Action: leaderboard.AuditActionBoardUpdate, Board: "gone", Before: []byte(`{"title":"a"}`),
+			After: []byte(`{"title":"b"}`), RequestID: fmt.Sprint("r", id),
 		})
 	}
-	log.entries[4].Before, log.entries[4].Action = "", leaderboard.AuditActionBoardCreate
+	log.entries[4].Before, log.entries[4].Action = nil, leaderboard.AuditActionBoardCreate
 	type page struct {
 		Entries []struct {
 			ID        int64 `json:"id"`

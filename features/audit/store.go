@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -17,15 +18,15 @@ type Store struct{ db *mysql.DB }
 
 // stored is a row as it is read.
 type stored struct {
-	ID        int64          `db:"id"`
-	At        time.Time      `db:"logged_at"`
-	Actor     []byte         `db:"actor"`
-	Action    []byte         `db:"action"`
-	Board     []byte         `db:"board"`
-	Member    []byte         `db:"member"`
-	Before    sql.NullString `db:"before_json"`
-	After     sql.NullString `db:"after_json"`
-	RequestID []byte         `db:"request_id"`
+	ID        int64     `db:"id"`
+	At        time.Time `db:"logged_at"`
+	Actor     []byte    `db:"actor"`
+	Action    []byte    `db:"action"`
+	Board     []byte    `db:"board"`
+	Member    []byte    `db:"member"`
+	Before    []byte    `db:"before_json"` // nil: null
+	After     []byte    `db:"after_json"`
+	RequestID []byte    `db:"request_id"`
 }
 
 // maxScanned is how many records are read for one page when there are several filters, of which an index serves one. The
@@ -34,12 +35,12 @@ const maxScanned = 20_000
 
 // Audit returns the records of changes that the query selects, newest first. For a query with several filters it looks at a
 // bounded number of records: rest is where it stopped, if there may be more.
-func (s *Store) Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error) {
+func (s *Store) Audit(ctx context.Context, q leaderboard.AuditQuery) (found []api.AuditEntry, rest leaderboard.AuditPlace, err error) {
 	found, rest, err = s.find(ctx, q)
 	return found, rest, mysql.Translate(ctx, "audit", err)
 }
 
-func (s *Store) find(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error) {
+func (s *Store) find(ctx context.Context, q leaderboard.AuditQuery) (found []api.AuditEntry, rest leaderboard.AuditPlace, err error) {
 	by := filtersOf(&q)
 	if len(by) > 1 {
 		if rest, err = s.lastScanned(ctx, by[0], &q); err != nil {
@@ -54,11 +55,11 @@ func (s *Store) find(ctx context.Context, q leaderboard.AuditQuery) (found []lea
 	if len(rows) >= q.Limit {
 		rest = leaderboard.AuditPlace{} // there may be more after the last of them
 	}
-	found = make([]leaderboard.AuditEntry, len(rows))
+	found = make([]api.AuditEntry, len(rows))
 	for i, r := range rows {
-		found[i] = leaderboard.AuditEntry{
-			ID: r.ID, Time: leaderboard.MicrosOf(r.At), Actor: string(r.Actor), Action: leaderboard.AuditAction(r.Action), Board: string(r.Board),
-			Member: string(r.Member), Before: r.Before.String, After: r.After.String, RequestID: string(r.RequestID),
+		found[i] = api.AuditEntry{
+			ID: r.ID, Time: r.At, Actor: string(r.Actor), Action: leaderboard.AuditAction(r.Action), Board: string(r.Board),
+			Member: string(r.Member), Before: r.Before, After: r.After, RequestID: string(r.RequestID),
 		}
 	}
 	return found, rest, nil
@@ -131,12 +132,12 @@ func between(by []filter, q *leaderboard.AuditQuery) (where string, args []any) 
 
 // data tells the audit of a member.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
-	records := func(after leaderboard.AuditQuery) ([]leaderboard.AuditEntry, error) {
+	records := func(after leaderboard.AuditQuery) ([]api.AuditEntry, error) {
 		after.Member, after.Limit = member, store.DataPage
 		found, _, err := s.Audit(ctx, after)
 		return found, err
 	}
-	return store.InPages(records, func(e *leaderboard.AuditEntry) (leaderboard.AuditQuery, error) {
-		return leaderboard.AuditQuery{BeforeTime: e.Time, BeforeID: e.ID}, tell(show(e))
+	return store.InPages(records, func(e *api.AuditEntry) (leaderboard.AuditQuery, error) {
+		return leaderboard.AuditQuery{BeforeTime: leaderboard.MicrosOf(e.Time), BeforeID: e.ID}, tell(e)
 	})
 }

@@ -5,8 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/dialer"
 	"leaderboard/internal/guard"
@@ -70,34 +69,17 @@ func maySee(c *httpapi.Call) func(*leaderboard.Endpoint) error {
 	}
 }
 
-// endpointJSON is an endpoint as it is shown.
-type endpointJSON struct {
-	Name            string                     `json:"name"`
-	Secret          leaderboard.EndpointSecret `json:"secret,omitempty"` // once
-	URL             string                     `json:"url"`
-	Kinds           *[]leaderboard.EventKind   `json:"kinds"`  // null: all
-	Boards          *[]string                  `json:"boards"` // null: all
-	Enabled         bool                       `json:"enabled"`
-	AllowPrivate    bool                       `json:"allow_private"`
-	State           leaderboard.EndpointState  `json:"state"`
-	Waiting         int64                      `json:"waiting"`
-	OldestWaitingAt *leaderboard.Micros        `json:"oldest_waiting_at"`
-	LastError       *string                    `json:"last_error"`
-	CreatedTime     leaderboard.Micros         `json:"created_time"`
-	UpdatedTime     leaderboard.Micros         `json:"updated_time"`
-	PreviousUntil   *leaderboard.Micros        `json:"previous_secret_until"`
-}
-
-func showEndpoint(e *leaderboard.Endpoint) endpointJSON {
-	out := endpointJSON{
+func showEndpoint(e *leaderboard.Endpoint) api.Endpoint {
+	out := api.Endpoint{
 		Name: e.Name, URL: e.URL, Enabled: e.State == leaderboard.EndpointStateOn, AllowPrivate: e.AllowPrivate, State: e.State, Waiting: e.Waiting,
-		OldestWaitingAt: httpapi.Given(e.OldestWaiting), LastError: httpapi.Given(e.LastError), CreatedTime: e.CreatedTime, UpdatedTime: e.UpdatedTime, PreviousUntil: httpapi.Given(e.PreviousUntil),
+		OldestWaitingAt: httpapi.GivenMoment(e.OldestWaiting), LastError: httpapi.Given(e.LastError), CreatedTime: httpapi.Moment(e.CreatedTime),
+		UpdatedTime: httpapi.Moment(e.UpdatedTime), PreviousSecretUntil: httpapi.GivenMoment(e.PreviousUntil),
 	}
 	if len(e.Kinds) > 0 {
-		out.Kinds = &e.Kinds
+		out.Kinds = e.Kinds
 	}
 	if len(e.Boards) > 0 {
-		out.Boards = &e.Boards
+		out.Boards = e.Boards
 	}
 	return out
 }
@@ -189,10 +171,8 @@ func invalid(pointer, detail string) error {
 
 // sendEndpoint answers with an endpoint and its secret, which no cache may keep.
 func sendEndpoint(c *httpapi.Call, status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
-	shown := showEndpoint(e)
-	shown.Secret = secret
 	c.NoStore()
-	return c.SendJSON(status, shown)
+	return c.SendJSON(status, api.NewEndpoint{Endpoint: showEndpoint(e), Secret: string(secret)})
 }
 
 // endpointName returns the name in the path.
@@ -294,35 +274,18 @@ func (h *handlers) test(c *httpapi.Call) error {
 		return wire.WriteError(err)
 	}
 	a, took := h.tester.Test(c.Ctx, &to)
-	return c.SendJSON(http.StatusOK, struct {
-		Delivered bool    `json:"delivered"`
-		Status    *int    `json:"status"`
-		Error     *string `json:"error"`
-		Took      string  `json:"took"`
-	}{a.Delivered(), httpapi.Given(a.Status), httpapi.Given(a.Error), took.Round(10 * time.Microsecond).String()})
+	return c.SendJSON(http.StatusOK, api.EndpointTest{
+		Delivered: a.Delivered(), Status: httpapi.Given(a.Status), Error: httpapi.Given(a.Error), Took: took.Round(10 * time.Microsecond).String(),
+	})
 }
 
-// deliveryJSON is a delivery as it is shown.
-type deliveryJSON struct {
-	ID       string                    `json:"id"` // of the event
-	Kind     leaderboard.EventKind     `json:"kind"`
-	Time     leaderboard.Micros        `json:"time"` // of the event
-	State    leaderboard.DeliveryState `json:"state"`
-	Attempts int                       `json:"attempts"`
-	TriedAt  *leaderboard.Micros       `json:"last_attempt_at"`
-	NextAt   *leaderboard.Micros       `json:"next_attempt_at"`
-	Status   *int                      `json:"status"`
-	Error    *string                   `json:"error"`
-	Payload  jsontext.Value            `json:"payload"`
-}
-
-func showDelivery(d *leaderboard.Delivery) deliveryJSON {
+func showDelivery(d *leaderboard.Delivery) api.Delivery {
 	payload, err := d.Body()
 	if err != nil {
 		payload = []byte("null") // it cannot be delivered either, and the error of that says why
 	}
-	return deliveryJSON{
-		ID: d.ID, Kind: d.Kind, Time: d.Time, State: d.State, Attempts: d.Attempts, TriedAt: httpapi.Given(d.Tried), NextAt: httpapi.Given(d.Next),
+	return api.Delivery{
+		ID: d.ID, Kind: d.Kind, Time: d.Time.Time(), State: d.State, Attempts: d.Attempts, LastAttemptAt: httpapi.GivenMoment(d.Tried), NextAttemptAt: httpapi.GivenMoment(d.Next),
 		Status: httpapi.Given(d.Status), Error: httpapi.Given(d.Error), Payload: payload,
 	}
 }
@@ -386,7 +349,5 @@ func (h *handlers) replay(c *httpapi.Call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.SendJSON(http.StatusAccepted, struct {
-		Events int `json:"events"`
-	}{n})
+	return c.SendJSON(http.StatusAccepted, api.Replayed{Events: n})
 }

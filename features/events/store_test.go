@@ -137,7 +137,7 @@ func TestGoneAndReplay(t *testing.T) {
 			t.Errorf("%+v, %v", gone, err)
 		}
 		log := dbtest.Audited(t, dbtest.Connect(t, dsn))
-		if log = slices.DeleteFunc(log, func(e leaderboard.AuditEntry) bool { return e.Action != leaderboard.AuditActionEndpointUpdate }); len(log) != 1 || log[0].Actor != "" || !strings.Contains(log[0].After, `"state":"gone"`) {
+		if log = slices.DeleteFunc(log, func(e dbtest.AuditEntry) bool { return e.Action != leaderboard.AuditActionEndpointUpdate }); len(log) != 1 || log[0].Actor != "" || !strings.Contains(log[0].After, `"state":"gone"`) {
 			t.Errorf("audit: %+v", log)
 		}
 		dbtest.MakeBoard(t, s.Store, "c", leaderboard.Rules{})

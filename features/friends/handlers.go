@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -50,12 +51,6 @@ type friendsBody struct {
 	Members []string `json:"members"`
 }
 
-// friendsJSON says how long a list is after a change.
-type friendsJSON struct {
-	Member string `json:"member"`
-	Total  int    `json:"total"`
-}
-
 // givenFriends reads the member of the path and the list of the body.
 func givenFriends(c *httpapi.Call) (member string, friends []string, err error) {
 	member = c.Params.Member()
@@ -85,7 +80,7 @@ func (h *handlers) put(c *httpapi.Call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.SendJSON(http.StatusOK, friendsJSON{member, total})
+	return c.SendJSON(http.StatusOK, api.FriendCount{Member: member, Total: total})
 }
 
 // add answers POST /v1/members/{member}/friends: those given are added, all of them or none.
@@ -98,7 +93,7 @@ func (h *handlers) add(c *httpapi.Call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.SendJSON(http.StatusOK, friendsJSON{member, total})
+	return c.SendJSON(http.StatusOK, api.FriendCount{Member: member, Total: total})
 }
 
 // remove answers DELETE /v1/members/{member}/friends/{friend}, in the same way when it was none.
@@ -137,14 +132,10 @@ func (h *handlers) list(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Member  string   `json:"member"`
-		Members []string `json:"members"`
-		Next    string   `json:"next_cursor,omitempty"`
-	}{Member: member, Members: friends}
+	out := api.FriendList{Member: member, Members: friends}
 	if len(friends) > limit {
 		out.Members = friends[:limit]
-		out.Next = of.Cursor(friends[limit-1])
+		out.NextCursor = of.Cursor(friends[limit-1])
 	}
 	return c.SendJSON(http.StatusOK, out)
 }

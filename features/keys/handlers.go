@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -118,10 +119,8 @@ func (h *handlers) create(c *httpapi.Call) error {
 
 // sendSecret answers with a key and its secret, which no cache may keep.
 func sendSecret(c *httpapi.Call, status int, k *leaderboard.Key, secret string) error {
-	shown := httpapi.ShowKey(k)
-	shown.Secret = secret
 	c.NoStore()
-	return c.SendJSON(status, shown)
+	return c.SendJSON(status, api.NewKey{Key: httpapi.ShowKey(k), Secret: secret})
 }
 
 // keyID returns the id in the path.

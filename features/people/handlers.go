@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -63,29 +64,13 @@ type profileBody struct {
 	Attributes  jsontext.Value `json:"attributes"`
 }
 
-// profileJSON is a profile as it is shown.
-type profileJSON struct {
-	Member      string             `json:"member"`
-	DisplayName string             `json:"display_name"`
-	AvatarURL   string             `json:"avatar_url"`
-	Attributes  jsontext.Value     `json:"attributes"`
-	UpdatedTime leaderboard.Micros `json:"updated_time"`
-	ResetNames  []string           `json:"reset_names,omitempty"`
-}
-
 // showProfile shows all of a profile, which is for admins.
-func showProfile(p *leaderboard.Profile) profileJSON {
-	out := profileJSON{Member: p.Member, DisplayName: p.DisplayName, AvatarURL: p.AvatarURL, Attributes: jsontext.Value(p.Attributes), UpdatedTime: p.UpdatedTime}
+func showProfile(p *leaderboard.Profile) api.Profile {
+	out := api.Profile{Member: p.Member, DisplayName: p.DisplayName, AvatarURL: p.AvatarURL, Attributes: []byte(p.Attributes), UpdatedTime: p.UpdatedTime.Time()}
 	if p.ResetNames != "" {
 		out.ResetNames = strings.Split(p.ResetNames, "\n")
 	}
 	return out
-}
-
-// foundMemberJSON is a member of a search; the profile is null when there is none.
-type foundMemberJSON struct {
-	Member  string       `json:"member"`
-	Profile *profileJSON `json:"profile"`
 }
 
 // search answers GET /v1/members: those whose id or name begins with q.
@@ -117,11 +102,7 @@ func (h *handlers) search(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Members []foundMemberJSON `json:"members"`
-		Partial bool              `json:"partial"`
-		Next    string            `json:"next_cursor,omitempty"`
-	}{Members: []foundMemberJSON{}, Partial: found.Partial}
+	out := api.FoundMembers{Members: []api.FoundMember{}, Partial: found.Partial}
 	for i := range found.Members {
 		m := &found.Members[i]
 		if i == q.Limit-1 {
@@ -130,10 +111,10 @@ func (h *handlers) search(c *httpapi.Call) error {
 			if q.ByName {
 				after = leaderboard.FoldName(last.Profile.DisplayName) + "\x00" + after
 			}
-			out.Next = of.Cursor(after)
+			out.NextCursor = of.Cursor(after)
 			break
 		}
-		shown := foundMemberJSON{Member: m.Member}
+		shown := api.FoundMember{Member: m.Member}
 		if m.Profile != nil {
 			p := showProfile(m.Profile)
 			shown.Profile = &p

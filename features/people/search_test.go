@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -21,10 +22,7 @@ func TestSearchMembers(t *testing.T) {
 		t.Helper()
 		var members []string
 		for {
-			var page struct {
-				Members []foundMemberJSON
-				Next    string `json:"next_cursor"`
-			}
+			var page api.FoundMembers
 			e.Get(apitest.AdminKey, "/v1/members?"+query.Encode()).Want(200).Decode(&page)
 			for _, m := range page.Members {
 				if (m.Profile == nil) != (m.Member == "ada-3") {
@@ -32,10 +30,10 @@ func TestSearchMembers(t *testing.T) {
 				}
 				members = append(members, m.Member)
 			}
-			if page.Next == "" {
+			if page.NextCursor == "" {
 				return strings.Join(members, " ")
 			}
-			query.Set("cursor", page.Next)
+			query.Set("cursor", page.NextCursor)
 		}
 	}
 	for _, limit := range []string{"1", "2", "100"} {

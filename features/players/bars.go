@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/api"
 	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
@@ -130,12 +131,6 @@ func (s *Store) forget(ctx context.Context, member, _ []byte, _ store.Steps) err
 	})
 }
 
-// barJSON is a bar as it is shown.
-type barJSON struct {
-	Member    string             `json:"member"`
-	NotBefore leaderboard.Micros `json:"not_before"`
-}
-
 // data tells the bar of a member.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	bar, err := s.Bar(ctx, member)
@@ -145,7 +140,7 @@ func (s *Store) data(ctx context.Context, member string, tell func(any) error) e
 	if err != nil {
 		return err
 	}
-	return tell(barJSON{bar.Member, bar.NotBefore})
+	return tell(api.Bar{Member: bar.Member, NotBefore: bar.NotBefore.Time()})
 }
 
 // barTTL is how long a bar is kept: until no token that it ends could be good, and a day.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/features/featuretest"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
@@ -40,7 +41,7 @@ func TestExamples(t *testing.T) {
 // TestCreateToken: what a key may put into a token.
 func TestCreateToken(t *testing.T) {
 	e, fake := newEnv(t)
-	var made tokenJSON
+	var made api.Token
 	e.Post(apitest.WriteKey, "/v1/tokens", `{"member":"5","boards":["game1-x"],"ttl":"10m"}`).Want(201).Decode(&made)
 	g := fake.granted[0]
 	if g.Member != "5" || g.Boards[0] != "game1-x" || g.TTL != 10*time.Minute || g.Key != "env:write" || made.Token != "a.b.c" || made.Member != "5" {
@@ -70,7 +71,7 @@ func TestCreateToken(t *testing.T) {
 	if n := len(fake.granted); n != 4 {
 		t.Errorf("%d tokens were made", n)
 	}
-	var set struct{ Keys []jwkJSON }
+	var set api.TokenKeys
 	e.Get(apitest.NoKey, "/.well-known/jwks.json").Want(200).Decode(&set)
 	if len(set.Keys) != 1 || set.Keys[0].CRV != "Ed25519" {
 		t.Errorf("%+v", set)
@@ -87,7 +88,7 @@ func TestCreateToken(t *testing.T) {
 func TestIssuersByHTTP(t *testing.T) {
 	e, _ := newEnv(t)
 	good := `{"issuer":"https://a.example","audience":"game","jwks_url":"https://a.example/keys","algorithms":["ES256"],"prefix":"a:"}`
-	var made issuerJSON
+	var made api.Issuer
 	e.Put(apitest.AdminKey, "/v1/issuers/a", good).Want(201).Decode(&made)
 	if made.Name != "a" || made.MemberClaim != "sub" || made.MaxAge != "24h" || made.Prefix != "a:" {
 		t.Errorf("%+v", made)
@@ -115,7 +116,7 @@ func TestIssuersByHTTP(t *testing.T) {
 	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/issuers/b", Key: apitest.AdminKey, Body: `{"issuer":"x","audience":"g","jwks_url":"https://x/","algorithms":["HS256"]}`, Off: true}).
 		WantProblem(422, leaderboard.CodeInvalidIssuer)
 	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/issuers/B", Key: apitest.AdminKey, Body: good, Off: true}).WantProblem(422, leaderboard.CodeInvalidIssuer)
-	var list struct{ Issuers []issuerJSON }
+	var list struct{ Issuers []api.Issuer }
 	e.Get(apitest.AdminKey, "/v1/issuers").Want(200).Decode(&list)
 	if len(list.Issuers) != 1 || list.Issuers[0].Name != "a" {
 		t.Errorf("%+v", list)
@@ -130,9 +131,9 @@ func TestBarsByHTTP(t *testing.T) {
 	e, _ := newEnv(t)
 	e.Get(apitest.AdminKey, "/v1/members/5/bar").WantProblem(404, leaderboard.ErrBarNotFound.Code)
 	e.Put(apitest.AdminKey, "/v1/members/5/bar", "").Want(200)
-	var bar barJSON
+	var bar api.Bar
 	e.Get(apitest.AdminKey, "/v1/members/5/bar").Want(200).Decode(&bar)
-	if bar.Member != "5" || bar.NotBefore == 0 {
+	if bar.Member != "5" || bar.NotBefore.IsZero() {
 		t.Errorf("%+v", bar)
 	}
 	e.Delete(apitest.AdminKey, "/v1/members/5/bar").Want(204)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -30,17 +31,11 @@ type issuerHandlers struct {
 	players Registry
 }
 
-// issuerJSON is an issuer as it is shown.
-type issuerJSON struct {
-	Name                    string                    `json:"name"`
-	leaderboard.IssuerRules                           // inlined
-	PassedOver              []leaderboard.UnusableKey `json:"passed_over,omitempty"`
-	CreatedTime             leaderboard.Micros        `json:"created_time"`
-	UpdatedTime             leaderboard.Micros        `json:"updated_time"`
-}
-
-func (h *issuerHandlers) show(i *leaderboard.Issuer) issuerJSON {
-	return issuerJSON{i.Name, i.IssuerRules, h.players.PassedOver(i), i.CreatedTime, i.UpdatedTime}
+func (h *issuerHandlers) show(i *leaderboard.Issuer) api.Issuer {
+	return api.Issuer{
+		Name: i.Name, IssuerRules: i.IssuerRules, PassedOver: h.players.PassedOver(i),
+		CreatedTime: i.CreatedTime.Time(), UpdatedTime: i.UpdatedTime.Time(),
+	}
 }
 
 // issuerBody is the body of PUT /v1/issuers/{name}: rules, and what else GET shows, which is not looked at.

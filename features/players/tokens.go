@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -55,14 +56,6 @@ type tokenBody struct {
 	TTL    string                  `json:"ttl"`
 }
 
-// tokenJSON is a new token.
-type tokenJSON struct {
-	Token     string             `json:"token"`
-	Member    string             `json:"member"`
-	Boards    *[]string          `json:"boards"` // null: all
-	ExpiresAt leaderboard.Micros `json:"expires_at"`
-}
-
 // create answers POST /v1/tokens: 201 with a token of a member.
 func (h *tokenHandlers) create(c *httpapi.Call) error {
 	var body tokenBody
@@ -77,9 +70,9 @@ func (h *tokenHandlers) create(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	shown := tokenJSON{Token: token, Member: g.Member, ExpiresAt: expires}
+	shown := api.Token{Token: token, Member: g.Member, ExpiresAt: expires.Time()}
 	if len(g.Boards) > 0 {
-		shown.Boards = &g.Boards
+		shown.Boards = g.Boards
 	}
 	c.NoStore()
 	return c.SendJSON(http.StatusCreated, shown)
@@ -142,27 +135,15 @@ func (h *tokenHandlers) rotate(c *httpapi.Call) error {
 	return nil
 }
 
-// jwkJSON is a public key of Ed25519 (RFC 8037).
-type jwkJSON struct {
-	KTY string `json:"kty"`
-	CRV string `json:"crv"`
-	ALG string `json:"alg"`
-	USE string `json:"use"`
-	KID string `json:"kid"`
-	X   string `json:"x"`
-}
-
 // keys answers GET /.well-known/jwks.json.
 func (h *tokenHandlers) keys(c *httpapi.Call) error {
 	keys, err := h.players.PublicKeys(c.Ctx, time.Now())
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Keys []jwkJSON `json:"keys"`
-	}{Keys: []jwkJSON{}}
+	out := api.TokenKeys{Keys: []api.TokenKey{}}
 	for _, k := range keys {
-		out.Keys = append(out.Keys, jwkJSON{"OKP", "Ed25519", "EdDSA", "sig", k.ID, k.X})
+		out.Keys = append(out.Keys, api.TokenKey{KTY: "OKP", CRV: "Ed25519", ALG: "EdDSA", USE: "sig", KID: k.ID, X: k.X})
 	}
 	c.W.Header().Set("Cache-Control", "public, max-age=60")
 	return c.SendJSON(http.StatusOK, out)
@@ -184,7 +165,7 @@ func (h *tokenHandlers) bar(c *httpapi.Call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.SendJSON(http.StatusOK, barJSON{bar.Member, bar.NotBefore})
+	return c.SendJSON(http.StatusOK, api.Bar{Member: bar.Member, NotBefore: bar.NotBefore.Time()})
 }
 
 // getBar answers GET /v1/members/{member}/bar.
@@ -197,7 +178,7 @@ func (h *tokenHandlers) getBar(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.SendJSON(http.StatusOK, barJSON{bar.Member, bar.NotBefore})
+	return c.SendJSON(http.StatusOK, api.Bar{Member: bar.Member, NotBefore: bar.NotBefore.Time()})
 }
 
 // unbar answers DELETE /v1/members/{member}/bar.

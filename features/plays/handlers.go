@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -48,16 +49,6 @@ func (h *Handlers) Routes() []httpapi.Route {
 	}}
 }
 
-// playJSON is a play that has begun.
-type playJSON struct {
-	Play         string             `json:"play"`
-	Board        string             `json:"board"`
-	Member       string             `json:"member"`
-	StartedTime  leaderboard.Micros `json:"started_time"`
-	SubmitAfter  leaderboard.Micros `json:"submit_after"`
-	SubmitBefore leaderboard.Micros `json:"submit_before"`
-}
-
 // begin answers POST …/plays: 201 with a play of the player, which ends the one before it.
 func (h *Handlers) begin(c *httpapi.Call) error {
 	name, err := c.Params.BoardName()
@@ -83,11 +74,11 @@ func (h *Handlers) begin(c *httpapi.Call) error {
 		return err
 	}
 	least, most := b.Rules.Players.Times()
-	at := func(d time.Duration) leaderboard.Micros {
-		return play.StartedTime + leaderboard.Micros(d/time.Microsecond)
-	}
+	began := play.StartedTime.Time()
 	c.NoStore()
-	return c.SendJSON(http.StatusCreated, playJSON{token, name, play.Member, play.StartedTime, at(least), at(most)})
+	return c.SendJSON(http.StatusCreated, api.Play{
+		Play: token, Board: name, Member: play.Member, StartedTime: began, SubmitAfter: began.Add(least), SubmitBefore: began.Add(most),
+	})
 }
 
 // PlayOf returns the play that entry i of a submission came with, by its token. One that is not of this service is an attempt of the

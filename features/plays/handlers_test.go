@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/features/featuretest"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
@@ -57,10 +58,10 @@ func TestExamples(t *testing.T) {
 // TestBeginPlay: a player begins a play where the board wants one, and submits with it once; keys begin none.
 func TestBeginPlay(t *testing.T) {
 	e := withPlays(t)
-	var play playJSON
+	var play api.Play
 	r := e.Post(token5, "/v1/boards/play/plays", "").Want(201)
 	r.Decode(&play)
-	if play.Board != "play" || play.Member != "5" || play.SubmitAfter != play.StartedTime || play.SubmitBefore != play.StartedTime+600_000_000 || r.Header.Get("Cache-Control") != "no-store" {
+	if play.Board != "play" || play.Member != "5" || !play.SubmitAfter.Equal(play.StartedTime) || play.SubmitBefore.Sub(play.StartedTime) != 10*time.Minute || r.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%+v, %v", play, r.Header)
 	}
 	writes := e.Fake.Writes()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/api"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -49,13 +50,6 @@ type playRow struct {
 	BoardID  int64     `db:"board_id"`
 }
 
-// begunJSON is a play that was begun and not used, as the data of a member has it.
-type begunJSON struct {
-	Board       string             `json:"board"`
-	StartedTime leaderboard.Micros `json:"started_time"`
-	Refusals    int                `json:"refusals"`
-}
-
 // data tells the plays that a member has begun and not used.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	begun := func(after int64) ([]playRow, error) {
@@ -65,7 +59,7 @@ func (s *Store) data(ctx context.Context, member string, tell func(any) error) e
 	}
 	return store.InPages(begun, func(r *playRow) (int64, error) {
 		p := leaderboard.Play{Board: string(r.Board), Member: member, StartedTime: leaderboard.MicrosOf(r.Started), Refusals: r.Refusals}
-		return r.BoardID, tell(begunJSON{p.Board, p.StartedTime, p.Refusals})
+		return r.BoardID, tell(api.MemberDataPlay{Board: p.Board, StartedTime: p.StartedTime.Time(), Refusals: p.Refusals})
 	})
 }
 

@@ -4,28 +4,12 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/leaderboard"
 )
-
-// activityHourJSON is an hour as it is shown.
-type activityHourJSON struct {
-	StartsAt    leaderboard.Micros `json:"starts_at"`
-	Submissions int                `json:"submissions"`
-	Applied     int                `json:"applied"`
-	NewMembers  int                `json:"new_members"`
-	Entries     *int64             `json:"entries"`
-}
-
-// activityJSON is the answer.
-type activityJSON struct {
-	Board   string             `json:"board"`
-	Window  leaderboard.Window `json:"window"`
-	Record  leaderboard.Record `json:"record"`
-	Hours   []activityHourJSON `json:"hours"`
-	Partial bool               `json:"partial"`
-}
 
 // activity answers GET …/activity: what was submitted hour by hour, newest first.
 func (h *handlers) activity(c *httpapi.Call) error {
@@ -37,7 +21,7 @@ func (h *handlers) activity(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	out := activityJSON{Board: board.Name, Window: board.Rules.Windows[0], Record: cmp.Or(board.Rules.Record, "none"), Hours: []activityHourJSON{}}
+	out := api.Activity{Board: board.Name, Window: board.Rules.Windows[0], Record: string(cmp.Or(board.Rules.Record, "none")), Hours: []api.ActivityHour{}}
 	if board.Rules.Record != leaderboard.RecordNone {
 		found, err := h.records.Activity(c.Ctx, ActivityQuery{
 			BoardID: board.ID, Window: out.Window, Hours: hours, Records: leaderboard.MaxActivityRecords,
@@ -46,27 +30,13 @@ func (h *handlers) activity(c *httpapi.Call) error {
 			return err
 		}
 		out.Partial = found.Partial
-		for _, hour := range found.Hours {
-			out.Hours = append(out.Hours, activityHourJSON(hour))
+		for _, h := range found.Hours {
+			out.Hours = append(out.Hours, api.ActivityHour{
+				StartsAt: h.StartsAt.Time(), Submissions: h.Submissions, Applied: h.Applied, NewMembers: h.NewMembers, Entries: h.Entries,
+			})
 		}
 	}
 	return c.SendJSON(http.StatusOK, out)
-}
-
-// runnerJSON is a member of a race.
-type runnerJSON struct {
-	Member string `json:"member"`
-	Places []*int `json:"places"`
-}
-
-// raceJSON is the answer.
-type raceJSON struct {
-	Board   string               `json:"board"`
-	Window  leaderboard.Window   `json:"window"`
-	Period  string               `json:"period"`
-	Record  leaderboard.Record   `json:"record"`
-	Moments []leaderboard.Micros `json:"moments"`
-	Runners []runnerJSON         `json:"runners"`
 }
 
 // race answers GET …/race: the places of the first members among themselves since the period began, as their submissions are
@@ -80,9 +50,9 @@ func (h *handlers) race(c *httpapi.Call) error {
 		return err
 	}
 	c.NotePeriod(ref.ID)
-	out := raceJSON{
-		Board: board.Name, Window: ref.Window, Period: ref.Name, Record: cmp.Or(board.Rules.Record, "none"),
-		Moments: []leaderboard.Micros{}, Runners: []runnerJSON{},
+	out := api.Race{
+		Board: board.Name, Window: ref.Window, Period: ref.Name, Record: string(cmp.Or(board.Rules.Record, "none")),
+		Moments: []time.Time{}, Runners: []api.Runner{},
 	}
 	if board.Rules.Record != leaderboard.RecordNone && ref.HasRow() {
 		if err := h.run(c, &ref, &out); err != nil {
@@ -93,7 +63,7 @@ func (h *handlers) race(c *httpapi.Call) error {
 }
 
 // run puts the places of the first members into an answer.
-func (h *handlers) run(c *httpapi.Call, ref *leaderboard.PeriodRef, out *raceJSON) error {
+func (h *handlers) run(c *httpapi.Call, ref *leaderboard.PeriodRef, out *api.Race) error {
 	page, err := h.rankings.Page(c.Ctx, *ref, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: leaderboard.MaxRunners})
 	if err != nil {
 		return err
@@ -106,10 +76,12 @@ func (h *handlers) run(c *httpapi.Call, ref *leaderboard.PeriodRef, out *raceJSO
 	if err != nil || len(found.Moments) == 0 {
 		return err
 	}
-	out.Moments = found.Moments
+	for _, m := range found.Moments {
+		out.Moments = append(out.Moments, m.Time())
+	}
 	for i, member := range q.Members {
 		found.Scores[i][len(found.Moments)-1] = &page.Entries[i].Score
-		out.Runners = append(out.Runners, runnerJSON{member, make([]*int, len(found.Moments))})
+		out.Runners = append(out.Runners, api.Runner{Member: member, Places: make([]*int, len(found.Moments))})
 	}
 	for moment := range found.Moments {
 		for place, runner := range placesAt(found.Scores, moment, ref.Rules.Order) {

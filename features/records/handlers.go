@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -39,34 +40,9 @@ func Routes(find httpapi.Resolver, rankings httpapi.Rankings, records Records) [
 	}
 }
 
-// submissionJSON is a record as it is shown.
-type submissionJSON struct {
-	Time      leaderboard.Micros `json:"time"`
-	Status    leaderboard.Status `json:"status"`
-	Score     *int64             `json:"score"`
-	Tiebreak  *int64             `json:"tiebreak"`
-	Previous  *int64             `json:"previous_score"`
-	NewScore  *int64             `json:"new_score"`
-	Seq       int64              `json:"seq"`
-	Set       map[string]int64   `json:"set,omitempty"`
-	Add       map[string]int64   `json:"add,omitempty"`
-	Op        leaderboard.Policy `json:"op,omitempty"`
-	KeepTime  bool               `json:"keep_time,omitzero"`
-	Code      string             `json:"code,omitempty"`
-	Detail    string             `json:"detail,omitempty"`
-	Actor     string             `json:"actor"`
-	RequestID string             `json:"request_id"`
-}
-
-// memberSubmissionJSON is the record of a submission with its board.
-type memberSubmissionJSON struct {
-	Board          string `json:"board"`
-	submissionJSON `json:",inline"`
-}
-
-func showSubmission(r *SubmissionRecord) submissionJSON {
-	out := submissionJSON{
-		Time: r.At, Status: r.Status, Score: &r.Score, Tiebreak: r.Tiebreak, Previous: r.Previous, NewScore: r.NewScore, Seq: r.Seq,
+func showSubmission(r *SubmissionRecord) api.SubmissionRecord {
+	out := api.SubmissionRecord{
+		Time: r.At.Time(), Status: r.Status, Score: &r.Score, Tiebreak: r.Tiebreak, PreviousScore: r.Previous, NewScore: r.NewScore, Seq: r.Seq,
 		Code: r.Code, Detail: r.Detail, Actor: r.Actor, RequestID: r.RequestID,
 	}
 	if e := r.Edit; e != nil {
@@ -76,15 +52,6 @@ func showSubmission(r *SubmissionRecord) submissionJSON {
 		}
 	}
 	return out
-}
-
-// submissionList is the answer.
-type submissionList struct {
-	Board       string           `json:"board"`
-	Member      string           `json:"member"`
-	Record      string           `json:"record"`
-	Submissions []submissionJSON `json:"submissions"`
-	Next        string           `json:"next_cursor,omitempty"`
 }
 
 // list answers GET …/members/{member}/submissions, newest first.
@@ -108,14 +75,14 @@ func (h *handlers) list(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	out := submissionList{Board: board.Name, Member: member, Record: string(board.Rules.Record), Submissions: []submissionJSON{}}
+	out := api.Submissions{Board: board.Name, Member: member, Record: string(board.Rules.Record), Submissions: []api.SubmissionRecord{}}
 	if board.Rules.Record == leaderboard.RecordNone {
 		out.Record = "none"
 	}
 	for i := range found {
 		if i == limit {
 			last := &found[i-1]
-			out.Next = of.Cursor(strconv.FormatInt(int64(last.At), 10) + " " + strconv.FormatInt(last.ID, 10))
+			out.NextCursor = of.Cursor(strconv.FormatInt(int64(last.At), 10) + " " + strconv.FormatInt(last.ID, 10))
 			break
 		}
 		out.Submissions = append(out.Submissions, showSubmission(&found[i]))

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
@@ -29,11 +30,11 @@ func TestSubmissions(t *testing.T) {
 	}
 	var seen []int64
 	for cursor := "?limit=1"; cursor != ""; {
-		var got submissionList
+		var got api.Submissions
 		e.Get(apitest.AdminKey, path+cursor).Want(200).Decode(&got)
 		seen = append(seen, *got.Submissions[0].Score)
-		if cursor = ""; got.Next != "" {
-			cursor = "?limit=1&cursor=" + got.Next
+		if cursor = ""; got.NextCursor != "" {
+			cursor = "?limit=1&cursor=" + got.NextCursor
 		}
 	}
 	if len(seen) != 3 || seen[0] != 1000 || seen[2] != 5 {

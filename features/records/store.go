@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -81,7 +82,7 @@ func (s *Store) data(ctx context.Context, member string, tell func(any) error) e
 		}
 		return b.ID, store.InPages(records, func(r *SubmissionRecord) (SubmissionsQuery, error) {
 			next := SubmissionsQuery{Before: r.At, BeforeID: r.ID}
-			return next, tell(memberSubmissionJSON{string(b.Name), showSubmission(r)})
+			return next, tell(api.MemberDataSubmission{Board: string(b.Name), SubmissionRecord: showSubmission(r)})
 		})
 	})
 }

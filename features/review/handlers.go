@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -43,44 +42,17 @@ func Routes(held Reviews, boards httpapi.BoardFinder) []httpapi.Route {
 	}
 }
 
-// heldJSON is a held submission as it is shown.
-type heldJSON struct {
-	ID          string                `json:"id"`
-	Board       string                `json:"board"`
-	Member      string                `json:"member"`
-	State       leaderboard.HeldState `json:"state"`
-	Reason      string                `json:"reason"`
-	Score       *int64                `json:"score"`
-	Tiebreak    *int64                `json:"tiebreak,omitempty"`
-	Fields      map[string]int64      `json:"fields,omitempty"`
-	Set         map[string]int64      `json:"set,omitempty"`
-	Add         map[string]int64      `json:"add,omitempty"`
-	Op          leaderboard.Policy    `json:"op,omitempty"`
-	KeepTime    bool                  `json:"keep_time,omitzero"`
-	Metadata    jsontext.Value        `json:"metadata,omitempty"`
-	NewScore    int64                 `json:"new_score"`
-	NewTiebreak int64                 `json:"new_tiebreak"`
-	CreatedTime leaderboard.Micros    `json:"created_time"`
-	HeldTime    leaderboard.Micros    `json:"held_time"`
-	Actor       string                `json:"actor"`
-	RequestID   string                `json:"request_id"`
-	DecidedTime *leaderboard.Micros   `json:"decided_time"`
-	DecidedBy   string                `json:"decided_by,omitempty"`
-	Note        string                `json:"note,omitempty"`
-	Outcome     leaderboard.Status    `json:"outcome,omitempty"`
-}
-
-func showHeld(h *leaderboard.Held) heldJSON {
-	out := heldJSON{
+func showHeld(h *leaderboard.Held) api.Held {
+	out := api.Held{
 		ID: strconv.FormatInt(h.ID, 10), Board: h.Board, Member: h.Member, State: h.State, Reason: h.Reason, Score: &h.Score, Tiebreak: h.Sub.Tiebreak,
-		Fields: h.Sub.Fields, NewScore: h.NewScore, NewTiebreak: h.Tiebreak, CreatedTime: h.CreatedTime, HeldTime: h.HeldTime, Actor: h.Actor,
-		RequestID: h.RequestID, DecidedTime: httpapi.Given(h.DecidedTime), DecidedBy: h.DecidedBy, Note: h.Note, Outcome: h.Outcome,
+		Fields: api.FieldsByName(h.Sub.Fields), NewScore: h.NewScore, NewTiebreak: h.Tiebreak, CreatedTime: h.CreatedTime.Time(), HeldTime: h.HeldTime.Time(), Actor: h.Actor,
+		RequestID: h.RequestID, DecidedTime: httpapi.GivenMoment(h.DecidedTime), DecidedBy: h.DecidedBy, Note: h.Note, Outcome: h.Outcome,
 	}
 	if h.Sub.Metadata != "" {
-		out.Metadata = jsontext.Value(h.Sub.Metadata)
+		out.Metadata = []byte(h.Sub.Metadata)
 	}
 	if e := h.Sub.Edit; e != nil {
-		out.Set, out.Add, out.Op, out.KeepTime = e.Set, e.Add, e.Op, e.KeepTime
+		out.Set, out.Add, out.Op, out.KeepTime = api.FieldsByName(e.Set), api.FieldsByName(e.Add), e.Op, e.KeepTime
 		if e.NoScore {
 			out.Score = nil
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/features/featuretest"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
@@ -26,7 +27,7 @@ func hold(e *apitest.Env, board string, sub leaderboard.Submission) string {
 	if _, err := e.Fake.Submit(e.T.Context(), leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{sub}}); err != nil {
 		e.T.Fatal(err)
 	}
-	var list struct{ Held []heldJSON }
+	var list struct{ Held []api.Held }
 	e.Get(apitest.AdminKey, "/v1/held?board="+board).Want(200).Decode(&list)
 	if len(list.Held) == 0 {
 		e.T.Fatal("nothing is held")
@@ -52,7 +53,7 @@ func TestHeld(t *testing.T) {
 		t.Errorf("submitted: %s", r)
 	}
 	var list struct {
-		Held []heldJSON
+		Held []api.Held
 		Next string `json:"next_cursor"`
 	}
 	e.Get(apitest.AdminKey, "/v1/held?limit=1").Want(200).Decode(&list)
@@ -70,7 +71,7 @@ func TestHeld(t *testing.T) {
 	e.Get(apitest.AdminKey, "/v1/held?board=none").WantProblem(404, "board-not-found")
 	e.Get(apitest.WriteKey, "/v1/held").Want(403)
 	for range 2 {
-		var h heldJSON
+		var h api.Held
 		e.Post(apitest.AdminKey, "/v1/held/"+second+"/approve", `{"note":"seen"}`).Want(200).Decode(&h)
 		if h.State != leaderboard.HeldStateApproved || h.Outcome != leaderboard.StatusApplied || h.Note != "seen" || h.DecidedTime == nil || h.DecidedBy == "" {
 			t.Errorf("approved: %+v", h)

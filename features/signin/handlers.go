@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -172,15 +173,9 @@ func (h *handlers) tell(c *httpapi.Call, err error) error {
 	return nil
 }
 
-// sessionJSON is the answer of GET /v1/session.
-type sessionJSON struct {
-	SignIn bool              `json:"sign_in"` // people can sign in here
-	Key    *httpapi.ShownKey `json:"key"`     // the key of the request, null without one
-}
-
 // get answers GET /v1/session with the key of the request, and whether people can sign in. A session that is over is none.
 func (h *handlers) get(c *httpapi.Call) error {
-	out := sessionJSON{SignIn: h.people != nil}
+	out := api.Session{SignIn: h.people != nil}
 	if c.Key != nil {
 		shown := httpapi.ShowKey(c.Key)
 		out.Key = &shown

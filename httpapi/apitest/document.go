@@ -93,6 +93,11 @@ func Check(t testing.TB, a Ask, got Reply) {
 	if err != nil {
 		t.Fatalf("%s %s: the answer %d is not as documented: %s\n%s", a.Method, a.Path, got.Status, err, wire.Clip(string(got.Body)))
 	}
+	if a.Method != http.MethodHead && got.Status < 300 && got.Header.Get("Content-Type") == wire.TypeJSON {
+		if err := checkType(route.Operation.Responses.Status(got.Status), got.Body); err != nil {
+			t.Fatalf("%s %s: the answer is not what package api has: %s\n%s", a.Method, a.Path, err, wire.Clip(string(got.Body)))
+		}
+	}
 	isPage := got.Header.Get("Content-Type") == "text/html" // and the document has it
 	if got.Status >= 400 && route.Path != "/readyz" && !isPage {
 		got.Problem()

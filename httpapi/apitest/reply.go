@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -70,7 +71,7 @@ func (r Reply) Want(status int) Reply {
 }
 
 // WantProblem checks the status and the last part of the type.
-func (r Reply) WantProblem(status int, code string) wire.Problem {
+func (r Reply) WantProblem(status int, code string) api.Problem {
 	r.T.Helper()
 	r.Want(status)
 	p := r.Problem()
@@ -81,9 +82,9 @@ func (r Reply) WantProblem(status int, code string) wire.Problem {
 }
 
 // Problem reads the body as what every error is.
-func (r Reply) Problem() wire.Problem {
+func (r Reply) Problem() api.Problem {
 	r.T.Helper()
-	var p wire.Problem
+	var p api.Problem
 	if ct := r.Header.Get("Content-Type"); ct != "application/problem+json" {
 		r.T.Fatalf("an answer %d has the type %q\n%s", r.Status, ct, wire.Clip(string(r.Body)))
 	}

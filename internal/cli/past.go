@@ -59,7 +59,7 @@ func (p *program) submissionsCommand() *cli.Command {
 			head: []string{"TIME", "STATUS", "SCORE", "BEFORE", "AFTER", "SEQ", "KEY", "REQUEST", "WHY"},
 		}
 	}, func(t *terminal.Table, v *client.SubmissionRecord) {
-		t.Row(v.Time, v.Status, v.Score, orDash(v.PreviousScore), orDash(v.NewScore), v.Seq, v.Actor, terminal.Printable(v.RequestID), cmp.Or(v.Code, "-"))
+		t.Row(v.Time, v.Status, orDash(v.Score), orDash(v.PreviousScore), orDash(v.NewScore), v.Seq, v.Actor, terminal.Printable(v.RequestID), cmp.Or(v.Code, "-"))
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
@@ -162,22 +163,6 @@ func (p *program) toolLeaf(name, usage string, o *toolOptions, do func(context.C
 	}, append(flags, allFlag(&o.all))...)
 }
 
-// runView is a finished run, as the API shows it.
-type runView struct {
-	ID        int64                `json:"id"`
-	Board     string               `json:"board"`
-	Window    leaderboard.Window   `json:"window"`
-	Period    string               `json:"period"`
-	Kind      leaderboard.RunKind  `json:"kind"`
-	State     leaderboard.RunState `json:"state"`
-	FromSeq   int64                `json:"from_seq"`
-	ToSeq     int64                `json:"to_seq"`
-	Rows      int64                `json:"rows"`
-	StartedAt leaderboard.Micros   `json:"started_at"`
-	Took      string               `json:"took"`
-	Error     string               `json:"error,omitempty"`
-}
-
 func (p *program) refreshCommand() *cli.Command {
 	o, kind := p.toolOptions(), string(leaderboard.RunKindFull)
 	flags := append(p.mysqlFlags(&o.Config), p.redisFlag(&o.Config), p.faultFlag(&o.Config))
@@ -193,7 +178,7 @@ func (p *program) refresh(ctx context.Context, o *toolOptions, kind leaderboard.
 	if err := o.choose(); err != nil {
 		return err
 	}
-	views, with := []runView{}, needsCopies
+	views, with := []api.Run{}, needsCopies
 	if kind == leaderboard.RunKindRecompute {
 		with = needsMySQL
 	}
@@ -220,16 +205,14 @@ func (p *program) refresh(ctx context.Context, o *toolOptions, kind leaderboard.
 }
 
 // refreshPeriod makes a run, by itself or through a server.
-func (o *toolOptions) refreshPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, kind leaderboard.RunKind) (runView, error) {
+func (o *toolOptions) refreshPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, kind leaderboard.RunKind) (api.Run, error) {
 	if o.server == nil {
 		run, err := t.Refresher.RunOnce(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
-		return viewRun(ref, run), err
+		return runOf(ref, run), err
 	}
 	r, err := rebuild(ctx, o.server, ref, kind)
-	return runView{
-		ID: r.ID, Board: ref.Board, Window: ref.Window, Period: cmp.Or(r.Period, ref.Name), Kind: kind, State: r.State, FromSeq: r.FromSeq,
-		ToSeq: r.ToSeq, Rows: r.Rows, StartedAt: leaderboard.MicrosOf(r.StartedAt), Took: r.Took, Error: r.Error,
-	}, err
+	r.Board, r.Window, r.Period, r.Kind = ref.Board, ref.Window, cmp.Or(r.Period, ref.Name), kind // also of one that did not begin
+	return r, err
 }
 
 const (
@@ -253,7 +236,7 @@ func rebuild(ctx context.Context, server *client.Client, ref leaderboard.PeriodR
 }
 
 // reportRuns shows runs, and fails when one of them failed.
-func reportRuns(o *toolOptions, views []runView, what string) error {
+func reportRuns(o *toolOptions, views []api.Run, what string) error {
 	if err := showRuns(o, views); err != nil {
 		return err
 	}
@@ -277,15 +260,14 @@ func notDerived(o *toolOptions, ref leaderboard.PeriodRef) error {
 	return fmt.Errorf("%w: %s", leaderboard.ErrNotDerived, terminal.Printable(ref.Board))
 }
 
-func viewRun(ref leaderboard.PeriodRef, r leaderboard.Run) runView {
-	return runView{
-		ID: r.ID, Board: ref.Board, Window: ref.Window, Period: ref.Name, Kind: r.Kind, State: r.State, FromSeq: r.FromSeq,
-		ToSeq: r.ToSeq, Rows: r.Rows, StartedAt: r.StartedAt, Took: r.Took.String(), Error: r.Error,
-	}
+// runOf returns the document of a run of a period.
+func runOf(ref leaderboard.PeriodRef, r leaderboard.Run) api.Run {
+	r.Board, r.Window, r.Period = ref.Board, ref.Window, ref.Name
+	return api.RunOf(&r)
 }
 
-func showRuns(o *toolOptions, views []runView) error {
-	return showViews(o, views, []string{"BOARD", "PERIOD", "KIND", "STATE", "FROM SEQ", "TO SEQ", "ROWS", "TOOK", "ERROR"}, func(v *runView) []any {
+func showRuns(o *toolOptions, views []api.Run) error {
+	return showViews(o, views, []string{"BOARD", "PERIOD", "KIND", "STATE", "FROM SEQ", "TO SEQ", "ROWS", "TOOK", "ERROR"}, func(v *api.Run) []any {
 		return []any{v.Board, v.Period, v.Kind, v.State, v.FromSeq, v.ToSeq, v.Rows, v.Took, cmp.Or(v.Error, "-")}
 	})
 }
@@ -317,7 +299,7 @@ func (p *program) indexCommand() *cli.Command {
 
 // indexBuild builds the indexes one after another. It goes on after a failure.
 func (p *program) indexBuild(ctx context.Context, o *toolOptions) error {
-	views := []runView{}
+	views := []api.Run{}
 	err := p.eachPeriod(ctx, o, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {
 		bar := terminal.NewProgress(p.err, -1, "index of "+terminal.Printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
 		run, err := t.Store.Indexes.Build(ctx, ref, store.IndexBuild{
@@ -328,7 +310,7 @@ func (p *program) indexBuild(ctx context.Context, o *toolOptions) error {
 			},
 		})
 		bar.End()
-		v := viewRun(ref, run)
+		v := runOf(ref, run)
 		if err != nil {
 			v.State, v.Error = leaderboard.RunStateFailed, cmp.Or(v.Error, err.Error())
 		}

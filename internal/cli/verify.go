@@ -9,37 +9,18 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
 	"leaderboard/leaderboard"
 )
 
-// verificationView is the result of comparing one copy with MySQL.
-type verificationView struct {
-	Board      string             `json:"board"`
-	Window     leaderboard.Window `json:"window"`
-	Period     string             `json:"period"`
-	Equal      *bool              `json:"equal"` // null: it could not be compared
-	Seq        int64              `json:"seq"`
-	Checked    int64              `json:"checked"` // entries compared, 0 when there is no copy
-	Total      int64              `json:"total"`   // entries of the period
-	Difference *differenceView    `json:"difference,omitempty"`
-	Detail     string             `json:"detail,omitempty"` // what is wrong with the copy, or that there is no copy
-	Error      string             `json:"error,omitempty"`  // why it could not be compared
-}
-
-type differenceView struct {
-	Rank     int64      `json:"rank,omitzero"` // strict; absent when compared with sources
-	Copy     *placeView `json:"copy"`          // null: the copy ends before it
-	Database *placeView `json:"truth"`         // null: MySQL ends before it
-}
-
-type placeView struct {
-	Member      string             `json:"member"`
-	Score       int64              `json:"score"`
-	Tiebreak    int64              `json:"tiebreak"`
-	CreatedTime leaderboard.Micros `json:"created_time"`
+// comparison is the result of comparing one copy with MySQL.
+type comparison struct {
+	api.Verification
+	Equal *bool  `json:"equal"`           // in place of the other one: null, it could not be compared
+	Error string `json:"error,omitempty"` // why it could not be
 }
 
 func (p *program) verifyCommand() *cli.Command {
@@ -72,7 +53,7 @@ func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) erro
 	if err := o.choose(); err != nil {
 		return err
 	}
-	views, different, uncompared := []verificationView{}, 0, 0
+	views, different, uncompared := []comparison{}, 0, 0
 	with := needsCopies
 	if sources {
 		with = needsMySQL
@@ -129,12 +110,12 @@ func verdictOf(all, different, uncompared int, sources bool) error {
 }
 
 // verifyPeriod compares a period. When a server does it, its answer is shown.
-func (o *toolOptions) verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, sources bool) (verificationView, error) {
+func (o *toolOptions) verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, sources bool) (comparison, error) {
 	var v leaderboard.Verification
 	var err error
 	switch {
 	case o.server != nil:
-		view := verificationView{Board: ref.Board, Window: ref.Window, Period: ref.Name}
+		view := comparison{Verification: api.Verification{Board: ref.Board, Window: ref.Window, Period: ref.Name}}
 		if _, err = o.server.Verify(ctx, ref.Board, client.VerifyQuery{Window: ref.Window, Sources: sources}); err == nil {
 			err = o.answer.Decode(&view)
 		}
@@ -147,28 +128,11 @@ func (o *toolOptions) verifyPeriod(ctx context.Context, t *app.Tools, ref leader
 	default:
 		v, err = t.Copies.Verify(ctx, ref)
 	}
-	return viewVerification(ref, v), err
+	return comparison{Verification: api.VerificationOf(&ref, &v), Equal: &v.Equal}, err
 }
 
-func viewVerification(ref leaderboard.PeriodRef, v leaderboard.Verification) verificationView {
-	view := verificationView{
-		Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: &v.Equal, Seq: v.Seq, Checked: v.Checked, Total: v.Total, Detail: v.Detail,
-	}
-	if d := v.Difference; d != nil {
-		view.Difference = &differenceView{Rank: d.Rank, Copy: viewPlace(d.Copy), Database: viewPlace(d.Database)}
-	}
-	return view
-}
-
-func viewPlace(e *leaderboard.Entry) *placeView {
-	if e == nil {
-		return nil
-	}
-	return &placeView{Member: e.Member, Score: e.Score, Tiebreak: e.Tiebreak, CreatedTime: e.CreatedTime}
-}
-
-func showVerifications(o *toolOptions, views []verificationView) error {
-	return showViews(o, views, []string{"BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "OF", "NOTE"}, func(v *verificationView) []any {
+func showVerifications(o *toolOptions, views []comparison) error {
+	return showViews(o, views, []string{"BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "OF", "NOTE"}, func(v *comparison) []any {
 		equal := "unknown"
 		if v.Equal != nil {
 			equal = strconv.FormatBool(*v.Equal)
@@ -177,12 +141,12 @@ func showVerifications(o *toolOptions, views []verificationView) error {
 	})
 }
 
-func (v *verificationView) note() string {
+func (v *comparison) note() string {
 	switch {
 	case v.Difference != nil && v.Difference.Rank == 0:
-		return fmt.Sprintf("the board has %s, its sources make %s", v.Difference.Copy.text(), v.Difference.Database.text())
+		return fmt.Sprintf("the board has %s, its sources make %s", entryText(v.Difference.Copy), entryText(v.Difference.Database))
 	case v.Difference != nil:
-		return fmt.Sprintf("rank %d: Redis has %s, MySQL has %s", v.Difference.Rank, v.Difference.Copy.text(), v.Difference.Database.text())
+		return fmt.Sprintf("rank %d: Redis has %s, MySQL has %s", v.Difference.Rank, entryText(v.Difference.Copy), entryText(v.Difference.Database))
 	case v.Error != "":
 		return v.Error
 	case v.Detail != "":
@@ -192,9 +156,9 @@ func (v *verificationView) note() string {
 	}
 }
 
-func (e *placeView) text() string {
+func entryText(e *api.ComparedEntry) string {
 	if e == nil {
 		return "nothing"
 	}
-	return fmt.Sprintf("%s=%d (%s)", terminal.Printable(e.Member), e.Score, e.CreatedTime)
+	return fmt.Sprintf("%s=%d (%s)", terminal.Printable(e.Member), e.Score, leaderboard.MicrosOf(e.CreatedTime))
 }

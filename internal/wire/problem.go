@@ -10,25 +10,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
-// InputError names one place of the input, a JSON pointer into the body or a parameter, and what is wrong there.
-type InputError struct {
-	Pointer   string `json:"pointer,omitempty"`
-	Parameter string `json:"parameter,omitempty"`
-	Detail    string `json:"detail"`
-}
+// InputError names a place of the input and what is wrong there.
+type InputError = api.InputError
 
 // Rejection is a problem that the front found by itself, without a dependency.
 type Rejection struct {
 	Code   string
 	Detail string // "" for the detail of the kind
 	errors []InputError
-	Run    any           // of CodeRunFailed: that run
+	Run    *api.Run      // of CodeRunFailed: that run
 	Wait   time.Duration // until the next attempt; 0: that of the kind
 	Quotas []string      // of CodeQuota: those that are used up
 }
@@ -148,18 +144,6 @@ func FieldErrors(fields []leaderboard.FieldError) []InputError {
 	return out
 }
 
-// Problem is the body of application/problem+json (RFC 9457).
-type Problem struct {
-	Type      string       `json:"type"`
-	Title     string       `json:"title"`
-	Status    int          `json:"status"`
-	Detail    string       `json:"detail"`
-	Errors    []InputError `json:"errors,omitempty"`
-	Run       any          `json:"run,omitempty"`
-	Quotas    []string     `json:"violated-policies,omitempty"` // as draft-ietf-httpapi-ratelimit-headers calls it
-	RequestID string       `json:"request_id"`
-}
-
 // WriteProblem answers with an error, as nothing else does, of a service below base. It returns the row that it answered with.
 func WriteProblem(w http.ResponseWriter, base string, err error, requestID string) *Kind {
 	k, body := EncodeProblem(base, err, requestID)
@@ -195,14 +179,14 @@ func EncodeProblem(base string, err error, requestID string) (*Kind, []byte) {
 			detail = strings.TrimSuffix(detail, nothingDone)
 		}
 	}
-	out := Problem{Type: k.Type(base), Title: k.Title, Status: k.Status, Detail: detail, Errors: errs, RequestID: requestID}
+	out := api.Problem{Type: k.Type(base), Title: k.Title, Status: k.Status, Detail: detail, Errors: errs, RequestID: requestID}
 	if own, ok := errors.AsType[*Rejection](err); ok {
 		out.Run, out.Quotas = own.Run, own.Quotas
 	}
 	if len(out.Errors) == 0 && out.Run == nil {
-		return k, out.appendPlain(make([]byte, 0, 512))
+		return k, appendPlain(make([]byte, 0, 512), &out)
 	}
-	body, merr := json.Marshal(out, jsontext.AllowInvalidUTF8(true))
+	body, merr := Marshal(out, jsontext.AllowInvalidUTF8(true))
 	if merr != nil { // all strings in it are valid UTF-8 by construction
 		body = []byte(`{"type":"` + k.Type(base) + `","title":"` + k.Title + `","status":` + strconv.Itoa(k.Status) + `,"detail":"","request_id":"` + NewRequestID() + `"}`)
 	}
@@ -211,7 +195,7 @@ func EncodeProblem(base string, err error, requestID string) (*Kind, []byte) {
 
 // appendPlain appends a problem that has neither errors nor a run, as nearly all refusals under a flood: it costs a fifth of
 // json.Marshal.
-func (p *Problem) appendPlain(b []byte) []byte {
+func appendPlain(b []byte, p *api.Problem) []byte {
 	b = AppendString(append(b, `{"type":`...), p.Type)
 	b = AppendString(append(b, `,"title":`...), p.Title)
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(p.Status), 10)

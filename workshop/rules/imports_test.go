@@ -103,7 +103,7 @@ func importRules() []importRule {
 			inTest: []string{rankPkg, "leaderboard/httpapi/apitest", "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix"},
 		},
 		{
-			dir: "internal/wire", may: []string{nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
+			dir: "internal/wire", may: []string{"leaderboard/api", nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
 		{dir: "internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
@@ -132,7 +132,7 @@ func featureRules() []importRule {
 		}
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
-				"leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
+				"leaderboard/api", "leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
 				"leaderboard/cache", "leaderboard/internal/bounded", mirrorPkg, oidcPkg, "leaderboard/internal/dialer", "leaderboard/internal/varint", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
@@ -181,7 +181,7 @@ func programRules() []importRule {
 		{dir: "internal/testenv/run", may: []string{"leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
 		{
 			dir: "internal/cli", may: []string{
-				nounsPkg, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
+				nounsPkg, "leaderboard/api", "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
 				"leaderboard/migrations", "leaderboard/features/pages", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver", "leaderboard/internal/dialer",
 				"leaderboard/internal/terminal", "leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
 				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...", "go.yaml.in/yaml/v3", // files of contexts and settings

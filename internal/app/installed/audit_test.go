@@ -314,7 +314,7 @@ func checkAudited(t *testing.T, s *whole, db *sql.DB, name string, c *audited) {
 	if c.action == leaderboard.AuditActionMemberErase {
 		c.member = e.Member // a random name
 	}
-	want := leaderboard.AuditEntry{ID: e.ID, Time: e.Time, Actor: "k7f3", Action: c.action, Board: c.board, Member: c.member, Before: e.Before, After: e.After, RequestID: "request-1"}
+	want := dbtest.AuditEntry{ID: e.ID, Time: e.Time, Actor: "k7f3", Action: c.action, Board: c.board, Member: c.member, Before: e.Before, After: e.After, RequestID: "request-1"}
 	if e != want {
 		t.Errorf("%s:\n%+v, want\n%+v", name, e, want)
 	}

@@ -195,8 +195,21 @@ func Count(t testing.TB, db *sql.DB, query string, args ...any) (n int) {
 	return n
 }
 
+// AuditEntry is the record of one change.
+type AuditEntry struct {
+	ID        int64
+	Time      leaderboard.Micros // database clock
+	Actor     string             // id of the key; the scope of one from the settings; "" for the service itself
+	Action    leaderboard.AuditAction
+	Board     string // its name at the time, "" for none
+	Member    string // "" for none
+	Before    string // the state before, a JSON object; "" for nothing
+	After     string // the state after
+	RequestID string // of the request that made the change, "" for none
+}
+
 // Audited returns the records of changes, newest first.
-func Audited(t testing.TB, db *sql.DB) (out []leaderboard.AuditEntry) {
+func Audited(t testing.TB, db *sql.DB) (out []AuditEntry) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), "SELECT id, logged_at, actor, action, board, member, COALESCE(before_json, ''), COALESCE(after_json, ''), request_id FROM audit ORDER BY logged_at DESC, id DESC")
 	if err != nil {
@@ -205,7 +218,7 @@ func Audited(t testing.TB, db *sql.DB) (out []leaderboard.AuditEntry) {
 	defer rows.Close()
 	for rows.Next() {
 		var (
-			e  leaderboard.AuditEntry
+			e  AuditEntry
 			at time.Time
 		)
 		if err := rows.Scan(&e.ID, &at, &e.Actor, &e.Action, &e.Board, &e.Member, &e.Before, &e.After, &e.RequestID); err != nil {
