@@ -30,11 +30,16 @@ type Moved struct {
 	Passed       []string `json:"passed,omitzero"` // with SubmitOptions.Friends, the first 10; nil when they are not known
 }
 
+// BoardSeqs is the state of a board after a submission.
+type BoardSeqs struct {
+	Seq  int64                        `json:"seq"`           // of the board's first window; ReadQuery.MinSeq makes a read see it
+	Seqs map[leaderboard.Window]int64 `json:"seqs,omitzero"` // by window, when the board has several
+}
+
 // Receipt answers a submission or a removal.
 type Receipt struct {
-	Results []Result                     `json:"results"`       // one per entry, in order
-	Seq     int64                        `json:"seq"`           // of the board's first window; ReadQuery.MinSeq makes a read see it
-	Seqs    map[leaderboard.Window]int64 `json:"seqs,omitzero"` // by window, when the board has several
+	Results []Result `json:"results"` // one per entry, in order
+	BoardSeqs
 	// Replayed: the request was carried out before this call under its IdempotencyKey. This is the result of then, and nothing counted again. The
 	// answer to a repetition by the client, after an attempt that may have been carried out, is the call's own and no replay.
 	Replayed bool `json:"replayed,omitzero"`
@@ -42,15 +47,8 @@ type Receipt struct {
 
 // Removal answers the removal of an entry.
 type Removal struct {
-	Member string                       `json:"member"`
-	Seq    int64                        `json:"seq"` // of the board's first window, or of the one period that was named
-	Seqs   map[leaderboard.Window]int64 `json:"seqs,omitzero"`
-}
-
-// BoardSeqs is the state of a board after a submission to several.
-type BoardSeqs struct {
-	Seq  int64                        `json:"seq"`           // as of a Receipt
-	Seqs map[leaderboard.Window]int64 `json:"seqs,omitzero"` // likewise
+	Member    string `json:"member"`
+	BoardSeqs        // of the one period that was named, if one was
 }
 
 // MultiBoardReceipt answers a submission to several boards.

@@ -178,7 +178,7 @@ type InputError = api.InputError
 // CodeOf returns the problem code of a sentinel error of package leaderboard, "" when it has none.
 func CodeOf(sentinel error) string { return api.CodeOf(sentinel) }
 
-// BoardSeqs is the state of a board after a submission to several.
+// BoardSeqs is the state of a board after a submission.
 type BoardSeqs = api.BoardSeqs
 
 // BoardState is the state of one of several boards.

@@ -5,7 +5,7 @@
 //	keyring.go, players.go             keys, and players by their tokens
 //	fake.go, catalog.go                what is behind the API
 //	reply.go                           what is asked, what comes back, and what tests look at in it
-//	document.go, schemas.go            what openapi.yaml says of both
+//	document.go, schemas.go, types.go  what openapi.yaml says of both, and the Go types of answers
 //	env.go, example.go, empty.go       the API, lines for a shell that use it, and bodies with nothing in them
 package apitest
 

@@ -193,7 +193,7 @@ func (p *program) removeCommand() *cli.Command {
 			return err
 		}
 		_, err := show(&r, func(c *client.Client) (client.Receipt, error) { return c.RemoveMember(ctx, args[0], args[1], o) }, func(receipt *client.Receipt) error {
-			_, err := fmt.Fprintf(r.out, "%s is removed from %s, %s\n", member, board, seqText(receipt))
+			_, err := fmt.Fprintf(r.out, "%s is removed from %s, %s\n", member, board, seqText(&receipt.BoardSeqs))
 			return err
 		})
 		return err

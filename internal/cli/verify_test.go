@@ -48,7 +48,7 @@ func TestVerifyStatus(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	verify(exitUnknown, `"board":"a","window":"all_time","period":"all_time","equal":null`, `"error":"`, `"equal":true`, "1 of 2 could not be compared")
+	verify(exitUnknown, `"board":"a","window":"all_time","period":"all_time","seq":0,"checked":0,"total":0,"equal":null`, `"error":"`, `"equal":true`, "1 of 2 could not be compared")
 
 	opts, err := redis.ParseURL(redisURL)
 	if err != nil {
@@ -63,7 +63,7 @@ func TestVerifyStatus(t *testing.T) {
 	if err := client.Del(t.Context(), keys...).Err(); err != nil {
 		t.Fatal(err)
 	}
-	verify(exitFailed, `"board":"b","window":"all_time","period":"all_time","equal":false`, "1 of 2 copies are not what MySQL says", "1 of 2 could not be compared")
+	verify(exitFailed, `"board":"b","window":"all_time","period":"all_time","seq":1,"checked":0,"total":1,"detail":"the copy is damaged and is not used","equal":false`, "1 of 2 copies are not what MySQL says", "1 of 2 could not be compared")
 }
 
 // withStore opens a store beside the server's.

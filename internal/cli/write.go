@@ -124,7 +124,7 @@ func (o *submitOptions) entries(args []string) ([]leaderboard.Submission, error)
 
 // printReceipt shows the results of a submission to one board.
 func (o *submitOptions) printReceipt(receipt *client.Receipt) error {
-	return o.printResults(receipt.Results, receipt.Replayed, seqText(receipt))
+	return o.printResults(receipt.Results, receipt.Replayed, seqText(&receipt.BoardSeqs))
 }
 
 // printReceipts shows the results of a submission to several boards.
@@ -190,10 +190,10 @@ func dashUnless(n int64) string {
 }
 
 // seqText names the seqs that a submission has led to.
-func seqText(receipt *client.Receipt) string {
-	line := fmt.Sprintf("seq %d", receipt.Seq)
-	for i, w := range slices.Sorted(maps.Keys(receipt.Seqs)) {
-		line += []string{": ", ", "}[min(i, 1)] + fmt.Sprintf("%s %d", w, receipt.Seqs[w])
+func seqText(of *client.BoardSeqs) string {
+	line := fmt.Sprintf("seq %d", of.Seq)
+	for i, w := range slices.Sorted(maps.Keys(of.Seqs)) {
+		line += []string{": ", ", "}[min(i, 1)] + fmt.Sprintf("%s %d", w, of.Seqs[w])
 	}
 	return line
 }

@@ -33,7 +33,7 @@ func sendIncrement(ctx context.Context, s *server, i int, key string) (client.Mu
 	boards := incrementBoards(i)
 	if len(boards) == 1 {
 		r, err := s.submit(ctx, boards[0], key, increment(i))
-		return client.MultiBoardReceipt{Results: r.Results, Boards: map[string]client.Receipt{boards[0]: r}}, err
+		return client.MultiBoardReceipt{Results: r.Results, Boards: map[string]client.BoardSeqs{boards[0]: r.BoardSeqs}}, err
 	}
 	var entries []leaderboard.BoardSubmission
 	for _, board := range boards {

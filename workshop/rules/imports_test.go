@@ -109,7 +109,7 @@ func importRules() []importRule {
 		{dir: "internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
 		{dir: "docs"},
 		{dir: "httpapi/apitest", may: []string{
-			"leaderboard/api", nounsPkg, guardPkg, wirePkg, "leaderboard/store/storetest", "leaderboard/httpapi/internal/apidoc", "github.com/getkin/kin-openapi/...", "github.com/santhosh-tekuri/jsonschema/v6",
+			"leaderboard/api", nounsPkg, guardPkg, wirePkg, "github.com/go-json-experiment/json/...", "leaderboard/store/storetest", "leaderboard/httpapi/internal/apidoc", "github.com/getkin/kin-openapi/...", "github.com/santhosh-tekuri/jsonschema/v6",
 		}},
 		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
