@@ -85,7 +85,7 @@ func (r *Rules) checkSeasons(fail failFunc) {
 	end, names := MinTime, map[string]bool{CurrentPeriod: true, PreviousPeriod: true}
 	for i, s := range r.Seasons {
 		pointer := "/seasons/" + strconv.Itoa(i)
-		if !validSeason(s.Name) || names[s.Name] {
+		if names[s.Name] {
 			fail(pointer+"/name", "want a name of its own, [A-Za-z0-9][A-Za-z0-9._-]{0,63} and neither current nor previous")
 		}
 		if s.StartsAt < end || s.StartsAt == MinTime || s.StartsAt > MaxTime { // MinTime: left out

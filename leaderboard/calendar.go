@@ -203,7 +203,7 @@ func cutNumbers(name, sep string) (year, n int, err error) {
 
 // SeasonRule is one period of window season.
 type SeasonRule struct {
-	Name     string `json:"name" doc:"Of its own, [A-Za-z0-9][A-Za-z0-9._-]{0,63}, neither current nor previous."`
+	Name     string `json:"name" pattern:"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" want:"a name of its own, [A-Za-z0-9][A-Za-z0-9._-]{0,63} and neither current nor previous" doc:"Of its own, neither current nor previous."`
 	StartsAt Micros `json:"starts_at" label:"Start" doc:"At or after the end of the season before."`
 	EndsAt   Micros `json:"ends_at" label:"End" doc:"Exclusive."`
 }

@@ -101,14 +101,14 @@ const (
 // Tiebreak is the second criterion: its direction, and the fields that it is packed from, if it has several.
 type Tiebreak struct {
 	Order  Order           `json:"order" flag:"tiebreak-order" label:"Order of the tiebreak" words:"desc,asc" default:"desc" doc:"Which tiebreaks are better, higher ones with desc, lower ones with asc."`
-	Fields []TiebreakField `json:"fields,omitempty" flag:"tiebreak-fields" label:"Fields of the tiebreak" items:"0,16" want:"at most 16 fields" doc:"Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries."`
+	Fields []TiebreakField `json:"fields,omitempty" flag:"tiebreak-fields" label:"Fields of the tiebreak" items:"0,16" want:"at most 16 fields" example:"[{ name: level, bits: 20, order: desc }, { name: paid, bits: 1, order: desc }, { name: deaths, bits: 16, order: asc }]" doc:"Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries."`
 }
 
 // TiebreakField is one criterion of a packed tiebreak.
 type TiebreakField struct {
 	Name  string `json:"name" pattern:"^[a-z][a-z0-9_]{0,31}$" want:"a name of its own, [a-z][a-z0-9_]{0,31}" doc:"Of its own."`
 	Bits  int    `json:"bits" range:"1,63" want:"1 to 63 bits" doc:"A value is 0 to 2^bits - 1."`
-	Order Order  `json:"order" words:"desc,asc" default:"desc" doc:"desc when left out, whatever the order of the tiebreak. desc: higher is better."`
+	Order Order  `json:"order" words:"desc,asc" default:"desc" doc:"Which values are better, whatever the order of the tiebreak. desc: higher is better."`
 }
 
 // FieldValue is the value of one field.

@@ -14,8 +14,8 @@ type Review struct {
 
 // HoldRule holds submissions for one reason: one of its members is given.
 type HoldRule struct {
-	Above      *int64 `json:"above,omitempty" label:"Hold scores better than" doc:"The entry would have a better score than this one."`
-	RankWithin int    `json:"rank_within,omitzero" label:"Hold the first places" range:"1,1000" doc:"The entry would be among so many first in the board's first window."`
+	Above      *int64 `json:"above,omitempty" label:"Hold scores better than" doc:"The entry would have a better score than this one. With order asc, a lower one."`
+	RankWithin int    `json:"rank_within,omitzero" label:"Hold the first places" range:"1,1000" doc:"The entry would be among so many first in the board's first window. It is better than the entry at that rank when the commit begins, or fewer are ranked."`
 	PerSecond  *int64 `json:"per_second,omitempty" label:"Hold scores per second above" range:"1," doc:"The score is more than so much for each second of the play that it was made in."`
 	By         HoldBy `json:"by,omitempty" label:"Hold what players submit" words:"players" doc:"Who submits: players, by a token of their own."`
 }

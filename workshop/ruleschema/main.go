@@ -5,11 +5,11 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -49,16 +49,38 @@ func run(root string) error {
 
 // rewrite returns the document with the schemas of the rules as they are now.
 func rewrite(document []byte) ([]byte, error) {
-	for name, text := range map[string]string{"fields": fields(), "schemas": schemas(), "patch": patch()} {
-		head, rest, found := bytes.Cut(document, []byte("# made of the rules: "+name+"\n"))
-		_, tail, ends := bytes.Cut(rest, []byte("# end\n"))
-		if !found || !ends {
-			return nil, fmt.Errorf("no place for %s", name)
+	made := map[string]string{"fields": fields(), "schemas": schemas(), "patch": patch()}
+	collect(made, leaderboard.RuleFields())
+	place := regexp.MustCompile(`(?ms)^( *)# made of the rules: ([^\n]+)\n.*?^ *# end\n`)
+	var err error
+	return place.ReplaceAllFunc(document, func(was []byte) []byte {
+		parts := place.FindSubmatch(was)
+		indent, name := string(parts[1]), string(parts[2])
+		text, known := made[name]
+		if !known {
+			err = fmt.Errorf("there is no rule %s", name)
 		}
-		indent := head[bytes.LastIndexByte(head, '\n')+1:]
-		document = bytes.Join([][]byte{head, []byte("# made of the rules: " + name + "\n" + text), indent, []byte("# end\n"), tail}, nil)
+		return []byte(indent + "# made of the rules: " + name + "\n" + text + indent + "# end\n")
+	}), err
+}
+
+// collect notes the members of each object by its pointer: as they are sent, as they are read, and as they are sent where null is none.
+func collect(made map[string]string, rules []leaderboard.RuleField) {
+	for i := range rules {
+		f := &rules[i]
+		members := f.Fields
+		if f.Item != nil {
+			members = f.Item.Fields
+		}
+		for ending, w := range map[string]*writer{"": {}, " as read": {read: true}, " or null": {null: true}} {
+			w.indent = 8
+			for i := range members {
+				w.member(&members[i])
+			}
+			made[f.Pointer+ending] = w.String()
+		}
+		collect(made, members)
 	}
-	return document, nil
 }
 
 // shared returns the schemas that rules have in common with other documents, by the names of their types.
@@ -68,6 +90,15 @@ func shared() map[string]string {
 		"Overrides": "Overrides", "Display": "Display", "Face": "Face", "HoldRule": "HoldRule", "SeasonRule": "Season",
 		"TiebreakField": "TiebreakFieldRules", "DeriveFrom": "DeriveFromRules",
 	}
+}
+
+// shared returns the name of the schema that a rule has in common with other documents, "" for none.
+func (w *writer) shared(f *leaderboard.RuleField) string {
+	name := shared()[f.Type.Name()]
+	if w.read {
+		name = strings.TrimSuffix(name, "Rules") // TiebreakFieldRules are sent, a TiebreakField is read
+	}
+	return name
 }
 
 // fields returns the members that a board has alike in a request and in an answer.
@@ -108,7 +139,9 @@ func patch() string {
 type writer struct {
 	strings.Builder
 	indent int
-	patch  bool
+	patch  bool // null gives a rule its default
+	null   bool // null is as good as nothing
+	read   bool // of an answer: nothing is left out that has a default
 }
 
 func (w *writer) line(format string, args ...any) {
@@ -118,12 +151,12 @@ func (w *writer) line(format string, args ...any) {
 
 // member writes a member of an object: in one line unless it is an object that has no schema of its own.
 func (w *writer) member(f *leaderboard.RuleField) {
-	if f.Fields != nil && (w.patch || shared()[f.Type.Name()] == "") {
+	if f.Fields != nil && (w.patch || w.shared(f) == "") {
 		w.object(f.Name, f)
 		return
 	}
 	if f.Fields != nil {
-		w.line("%s: { $ref: %q }", f.Name, "#/components/schemas/"+f.Type.Name())
+		w.line("%s: { $ref: %q }", f.Name, "#/components/schemas/"+w.shared(f))
 		return
 	}
 	w.line("%s: { %s }", f.Name, strings.Join(w.schema(f), ", "))
@@ -167,7 +200,7 @@ func needs(f *leaderboard.RuleField) bool {
 
 // kind returns a type, in a patch with null for its default.
 func (w *writer) kind(name string, f *leaderboard.RuleField) string {
-	if w.patch && !needs(f) {
+	if (w.patch || w.null) && !needs(f) {
 		return "[" + name + `, "null"]`
 	}
 	return name
@@ -176,17 +209,19 @@ func (w *writer) kind(name string, f *leaderboard.RuleField) string {
 // schema returns the parts of a schema.
 func (w *writer) schema(f *leaderboard.RuleField) (parts []string) {
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	text := description(f)
+	text := w.description(f)
 	if w.patch {
 		text = ""
 	}
 	switch kind := f.Type.Kind(); {
-	case shared()[f.Type.Name()] != "":
-		ref := fmt.Sprintf("$ref: %q", "#/components/schemas/"+shared()[f.Type.Name()])
+	case w.shared(f) != "":
+		ref := fmt.Sprintf("$ref: %q", "#/components/schemas/"+w.shared(f))
 		if w.patch && f.Name != "" {
 			ref = "oneOf: [{ " + ref + ` }, { type: "null" }]`
 		}
 		add("%s", ref)
+	case f.Type == reflect.TypeFor[leaderboard.Micros]() && !w.patch:
+		add("$ref: %q", "#/components/schemas/Time")
 	case f.Type == reflect.TypeFor[leaderboard.Micros]():
 		add("type: %s", w.kind("string", f))
 		add("format: date-time")
@@ -197,9 +232,11 @@ func (w *writer) schema(f *leaderboard.RuleField) (parts []string) {
 		add("type: %s", w.kind("boolean", f))
 	case kind == reflect.Slice:
 		add("type: %s", w.kind("array", f))
-		add("items: { %s }", strings.Join((&writer{}).schema(f.Item), ", "))
+		add("items: { %s }", strings.Join((&writer{read: w.read}).schema(f.Item), ", "))
 		if f.Items != nil && f.Items[0] > 0 {
 			add("minItems: %d", f.Items[0])
+		} else if w.read && f.Optional {
+			add("minItems: 1") // an empty one is left out
 		}
 		if f.Items != nil {
 			add("maxItems: %d", f.Items[1])
@@ -250,7 +287,7 @@ func (w *writer) text(f *leaderboard.RuleField, add func(string, ...any)) {
 		add("pattern: %q", f.Pattern)
 	case f.Bytes > 0:
 		add("maxLength: %d", f.Bytes)
-	case f.Default != "" && !f.Optional:
+	case f.Default != "" && !f.Optional && !w.read:
 		add("minLength: 1")
 	}
 }
@@ -282,12 +319,12 @@ func names(f *leaderboard.RuleField) string {
 }
 
 // description returns the sentences about a rule, with its length and its default.
-func description(f *leaderboard.RuleField) string {
+func (w *writer) description(f *leaderboard.RuleField) string {
 	text := f.Doc
 	if f.Bytes > 0 {
 		text += fmt.Sprintf(" At most %d bytes.", f.Bytes)
 	}
-	if f.Default != "" {
+	if f.Default != "" && !w.read {
 		text += " " + f.Default + " when left out."
 	}
 	return text

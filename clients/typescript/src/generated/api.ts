@@ -218,7 +218,9 @@ export interface components {
             keep_time?: boolean;
         };
         Season: {
+            /** @description Of its own, neither current nor previous. */
             name: string;
+            /** @description At or after the end of the season before. */
             starts_at: components["schemas"]["Time"];
             /** @description Exclusive. */
             ends_at: components["schemas"]["Time"];
@@ -359,41 +361,47 @@ export interface components {
         /** @description When the copy is renewed besides after each commit. */
         RefreshRules: {
             /**
-             * @description Cron expression, 5 fields, UTC: when each current period gets a full copy, read or not; never when left out or empty.
+             * @description When to rebuild the copy, as a cron expression in UTC. Of 5 fields: then each current period gets a full copy, read or not; never when left out or empty.
              * @example 0 4 * * *
              */
             full?: string;
-            /** @description Go duration or off; 10s when left out. */
+            /** @description Interval of catching up, or off. A Go duration. 10s when left out. */
             incremental?: string;
             /**
-             * @description Pairs of seconds/changes; none when left out or empty.
+             * @description Pairs of seconds/changes, as in 900/1 300/10. None when left out or empty.
              * @example 900/1 300/10
              */
             dynamic?: string;
         };
         /** @description Bounds of the scores; none where left out or null. A submission that would lead outside of min_score and max_score is rejected, even when policy best would not take it over; only a sum that lies outside already, because the limits were narrowed, may move towards them. */
         LimitRules: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Least score that is accepted.
+             */
             min_score?: bigint | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Greatest score that is accepted.
+             */
             max_score?: bigint | null;
             /**
              * Format: int64
-             * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change.
+             * @description Greatest change of a score by one submission; no first score in a period is one, but for policy sum: max_score bounds it. With policy sum it is the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change.
              */
             max_delta?: bigint | null;
             /**
              * Format: int64
-             * @description Where players submit with plays: the greatest score of a play for each second since it was begun; with policy sum the greatest amount. Not with order asc. Keys submit without plays, and are not bound by it.
+             * @description Greatest score of a play for each second since it was begun; with policy sum the greatest amount. Where players submit with plays. Not with order asc. Keys submit without plays, and are not bound by it.
              */
             per_second?: bigint | null;
         };
         /** @description Decides between equal scores, before created_time: one number, or several fields packed into one. */
         TiebreakRules: {
-            /** @description desc when left out. desc: higher is better. */
+            /** @description Which tiebreaks are better, higher ones with desc, lower ones with asc. desc when left out. */
             order?: components["schemas"]["Order"];
             /**
-             * @description Criteria, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries.
+             * @description Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries.
              * @example [
              *       {
              *         "name": "level",
@@ -419,7 +427,7 @@ export interface components {
             name: string;
             /** @description A value is 0 to 2^bits - 1. */
             bits: number;
-            /** @description desc when left out, whatever the order of the tiebreak. desc: higher is better. */
+            /** @description Which values are better, whatever the order of the tiebreak. desc: higher is better. desc when left out. */
             order?: components["schemas"]["Order"];
         };
         /** @description Makes it a derived board: its entries follow those of its sources, and it takes no submissions. Its windows are [all_time], its sources are not derived themselves; a source may be made later. After last is written out there are 1 to 100 sources. A change of the rule recomputes all entries. */
@@ -481,38 +489,74 @@ export interface components {
         } & WithRequired<components["schemas"]["BoardFields"], "title" | "order" | "policy" | "mode" | "windows" | "time_zone" | "visibility" | "top_n" | "cache_ttl">;
         /** @description When the copy is renewed besides after each commit. */
         Refresh: {
-            /** @description Cron expression, 5 fields, UTC, of when each current period is to have a full copy, read or not; empty for never. */
+            /**
+             * @description When to rebuild the copy, as a cron expression in UTC. Of 5 fields: then each current period gets a full copy, read or not; never when left out or empty.
+             * @example 0 4 * * *
+             */
             full: string;
-            /** @description Go duration or off. */
+            /** @description Interval of catching up, or off. A Go duration. */
             incremental: string;
-            /** @description Pairs of seconds/changes; empty for none. */
+            /**
+             * @description Pairs of seconds/changes, as in 900/1 300/10. None when left out or empty.
+             * @example 900/1 300/10
+             */
             dynamic: string;
         };
         /** @description Bounds of the scores; none where left out. */
         Limits: {
-            min_score?: components["schemas"]["Int64"];
-            max_score?: components["schemas"]["Int64"];
             /**
              * Format: int64
-             * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change.
+             * @description Least score that is accepted.
+             */
+            min_score?: bigint;
+            /**
+             * Format: int64
+             * @description Greatest score that is accepted.
+             */
+            max_score?: bigint;
+            /**
+             * Format: int64
+             * @description Greatest change of a score by one submission; no first score in a period is one, but for policy sum: max_score bounds it. With policy sum it is the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change.
              */
             max_delta?: bigint;
             /**
              * Format: int64
-             * @description Where players submit with plays: the greatest score of a play for each second since it was begun; with policy sum the greatest amount. Not with order asc. Keys submit without plays, and are not bound by it.
+             * @description Greatest score of a play for each second since it was begun; with policy sum the greatest amount. Where players submit with plays. Not with order asc. Keys submit without plays, and are not bound by it.
              */
             per_second?: bigint;
         };
         /** @description What decides between equal scores, before created_time does. */
         Tiebreak: {
+            /** @description Which tiebreaks are better, higher ones with desc, lower ones with asc. */
             order: components["schemas"]["Order"];
-            /** @description What a tiebreak is packed from, when it is packed from several. */
+            /**
+             * @description Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries.
+             * @example [
+             *       {
+             *         "name": "level",
+             *         "bits": 20,
+             *         "order": "desc"
+             *       },
+             *       {
+             *         "name": "paid",
+             *         "bits": 1,
+             *         "order": "desc"
+             *       },
+             *       {
+             *         "name": "deaths",
+             *         "bits": 16,
+             *         "order": "asc"
+             *       }
+             *     ]
+             */
             fields?: components["schemas"]["TiebreakField"][];
         };
         TiebreakField: {
+            /** @description Of its own. */
             name: string;
             /** @description A value is 0 to 2^bits - 1. */
             bits: number;
+            /** @description Which values are better, whatever the order of the tiebreak. desc: higher is better. */
             order: components["schemas"]["Order"];
         };
         /** @description The rule of a derived board. */
@@ -1889,18 +1933,18 @@ export interface components {
         HoldRule: {
             /**
              * Format: int64
-             * @description The member would have a better score than this one; with order asc, a lower one.
+             * @description The entry would have a better score than this one. With order asc, a lower one.
              */
             above?: bigint;
-            /** @description The member would be among so many first in the board's first window: better than the entry at that rank when the commit begins, or fewer are ranked. */
+            /** @description The entry would be among so many first in the board's first window. It is better than the entry at that rank when the commit begins, or fewer are ranked. */
             rank_within?: number;
             /**
              * Format: int64
-             * @description Where players submit with plays: the score is more than so much for each second of the play.
+             * @description The score is more than so much for each second of the play that it was made in.
              */
             per_second?: bigint;
             /**
-             * @description A player submits, by a token.
+             * @description Who submits: players, by a token of their own.
              * @enum {string}
              */
             by?: "players";
