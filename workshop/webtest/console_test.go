@@ -551,6 +551,7 @@ func TestConsoleNotify(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", b.Notify, err, want)
 		}
 	}
+	p.unfold("Players")
 	p.choose(p.field("Tell who is passed"), "top")
 	p.fill(p.field("How many are told"), "101")
 	p.press("Save")

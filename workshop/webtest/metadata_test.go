@@ -53,6 +53,7 @@ func TestConsoleMetadata(t *testing.T) {
 			t.Errorf("got %+v, %v, want %d", got, err, want)
 		}
 	}
+	p.unfold("Storage")
 	p.fill(p.field("Bytes of metadata"), "4097")
 	p.press("Save")
 	p.awaitText(".fault", "want 1 to 4096")
