@@ -28,10 +28,31 @@ type Feature struct {
 	// Open connects the feature to the engine of a process, once. It does no I/O. The engine may be empty, for tests that only look
 	// at what a feature has. nil: the feature is its Part.
 	Open func(*Engine) Opened
+	// Settings points to what the feature takes of the settings of a server: a struct with the tags of package settings, which Open reads.
+	// nil: nothing.
+	Settings any
+}
+
+// Server is what features take of settings that are not theirs alone.
+type Server struct {
+	Base           string            // path below which the service is, such as /games; "": the root
+	Header         string            // of pages, unless their settings have one
+	AllowPrivate   bool              // what features connect to may have private addresses
+	KnowsAddresses bool              // the addresses of clients behind proxies are known
+	Servers        int               // that share quotas when Redis does not answer
+	Point          func(name string) // is called at named points of work, for tests; nil: nothing is
+}
+
+// Checker are settings that may contradict each other.
+type Checker interface {
+	// Check returns what is wrong with settings that are good one by one.
+	Check(Server) error
 }
 
 // Engine is what features stand on.
 type Engine struct {
+	Server Server
+
 	DB      *mysql.DB
 	Writer  *store.Writer
 	Boards  *store.Boards

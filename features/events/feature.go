@@ -8,21 +8,20 @@ import (
 	"leaderboard/store"
 )
 
-// Options are what the feature takes of the settings of a server.
-type Options struct {
-	// AllowPrivate lets endpoints have addresses that are not public, if they ask for it.
-	AllowPrivate bool
-	Retry        time.Duration     // between the first attempt and the second; 0: the default
-	Point        func(name string) // is called at named points of the way of events, for tests; nil: nothing is
+// Settings are about events, by the tags of package settings.
+type Settings struct {
+	Private bool          `setting:"private-endpoints" old:"allow-private-addresses"`
+	Retry   time.Duration // between the first attempt and the second; 0: the default. Only tests have it
 }
 
 // Feature returns what the folder registers. It offers its Store, to read events from.
-func Feature(o Options) features.Feature {
-	return features.Feature{Name: "events", Open: func(e *features.Engine) features.Opened {
-		s := NewStore(e.DB, o.Point)
-		sender := NewSender(Config{Store: s, AllowPrivate: o.AllowPrivate, Retry: o.Retry, Logger: e.Log})
+func Feature() features.Feature {
+	settings := &Settings{}
+	return features.Feature{Name: "events", Settings: settings, Open: func(e *features.Engine) features.Opened {
+		s, private := NewStore(e.DB, e.Server.Point), settings.Private || e.Server.AllowPrivate
+		sender := NewSender(Config{Store: s, AllowPrivate: private, Retry: settings.Retry, Logger: e.Log})
 		return features.Opened{
-			Routes: Routes(s, sender, o.AllowPrivate),
+			Routes: Routes(s, sender, private),
 			Sweep: []store.Job{{Name: "sweep erasures that were told", Run: func(ctx context.Context, _ store.Slice) (bool, error) {
 				return false, s.removeTold(ctx)
 			}}},

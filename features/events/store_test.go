@@ -25,7 +25,7 @@ type opened struct {
 
 func open(t testing.TB, dsn string, change func(*store.Config)) *opened {
 	t.Helper()
-	s, e := featuretest.Store(t, dsn, []features.Feature{Feature(Options{})}, change)
+	s, e := featuretest.Store(t, dsn, []features.Feature{Feature()}, change)
 	return &opened{s, features.Offered[*Store](e)}
 }
 

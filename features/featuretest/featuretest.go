@@ -62,3 +62,13 @@ func Examples(t *testing.T, routes []httpapi.Route, server func(testing.TB) *api
 		})
 	}
 }
+
+// SettingsOf returns the settings of the feature that has a T. It panics when there is none.
+func SettingsOf[T any](list []features.Feature) *T {
+	for _, f := range list {
+		if s, ok := f.Settings.(*T); ok {
+			return s
+		}
+	}
+	panic("no feature has such settings")
+}

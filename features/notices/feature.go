@@ -6,11 +6,10 @@ package notices
 
 import "leaderboard/features"
 
-// Feature returns what the folder registers. It offers its Folder to what sends events, which has it work. point is called at named
-// points of the work, for tests; nil: nothing is.
-func Feature(point func(name string)) features.Feature {
+// Feature returns what the folder registers. It offers its Folder to what sends events, which has it work.
+func Feature() features.Feature {
 	return features.Feature{Name: "notices", Open: func(e *features.Engine) features.Opened {
-		return features.Opened{Board: set, Purge: []string{purge}, Offers: []any{NewFolder(e.DB, e.Boards, point)}}
+		return features.Opened{Board: set, Purge: []string{purge}, Offers: []any{NewFolder(e.DB, e.Boards, e.Server.Point)}}
 	}}
 }
 

@@ -59,7 +59,7 @@ type server struct {
 // open returns a server on a database.
 func open(t testing.TB, dsn string, change func(*store.Config)) *server {
 	t.Helper()
-	s, e := featuretest.Store(t, dsn, []features.Feature{notices.Feature(nil)}, change)
+	s, e := featuretest.Store(t, dsn, []features.Feature{notices.Feature()}, change)
 	return &server{s, features.Offered[*notices.Folder](e)}
 }
 

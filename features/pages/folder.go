@@ -16,16 +16,15 @@ type Folder struct {
 
 // ReadFolder reads how the pages look from the files of a folder: title.txt, accent.txt, header.txt, footer.txt and language.txt with a line each; logo.png,
 // .jpg or .webp; font.ttf, .otf or .ttc; and logos, a folder for ReadLogos. Each may be missing. Another file is refused, unless its name begins with a dot.
-func ReadFolder(folder string) (*Folder, error) {
+func ReadFolder(folder string) (out Folder, err error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &Folder{}
 	for _, f := range files {
 		if name := f.Name(); !strings.HasPrefix(name, ".") {
 			if err := out.read(name, filepath.Join(folder, name)); err != nil {
-				return nil, err
+				return out, err
 			}
 		}
 	}

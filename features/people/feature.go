@@ -12,16 +12,18 @@ import (
 	"leaderboard/store"
 )
 
-// Options adjust the feature.
-type Options struct {
-	// ByPeople leaves changes of profiles that keys of scope write make out of the audit: those that programs make all day.
-	ByPeople bool
+// Settings are about profiles, by the tags of package settings.
+type Settings struct {
+	// AuditProfiles is whose changes of profiles the audit has: those of all, or of people, which leaves out keys of scope write, as programs
+	// have that make changes all day. "": all.
+	AuditProfiles string `setting:"audit-profiles" words:"all,people" old:""`
 }
 
 // Feature returns what the folder registers.
-func Feature(o Options) features.Feature {
-	return features.Feature{Name: "people", Open: func(e *features.Engine) features.Opened {
-		s := NewStore(e.DB, e.Alone, o)
+func Feature() features.Feature {
+	settings := &Settings{}
+	return features.Feature{Name: "people", Settings: settings, Open: func(e *features.Engine) features.Opened {
+		s := NewStore(e.DB, e.Alone, settings)
 		return features.Opened{
 			Routes: Routes(httpapi.Resolver{Catalog: e.Catalog}, httpapi.Reading{Rankings: e.Rankings, Feed: e.Feed}, s),
 			Forget: s.forget,

@@ -29,7 +29,7 @@ func newEnv(t testing.TB, change ...func(*httpapi.Config)) *apitest.Env {
 
 // TestExamples runs the lines for a shell of /docs that are about people.
 func TestExamples(t *testing.T) {
-	featuretest.Examples(t, Feature(Options{}).Open(&features.Engine{}).Routes, func(t testing.TB) *apitest.Env {
+	featuretest.Examples(t, Feature().Open(&features.Engine{}).Routes, func(t testing.TB) *apitest.Env {
 		e := newEnv(t)
 		e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 		e.Put(apitest.WriteKey, "/v1/members/1", `{"display_name":"Ada"}`).Want(201)

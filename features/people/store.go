@@ -43,15 +43,15 @@ func (r *profileRow) profile() leaderboard.Profile {
 // Store is the profiles of members, and finds members. All methods may be called concurrently.
 type Store struct {
 	db       *mysql.DB
-	byPeople bool // the audit has changes by admins and people alone, see Options.ByPeople
+	byPeople bool // the audit has changes by admins and people alone, see Settings.AuditProfiles
 	// alone runs a question to the database in a slot of its own.
 	alone func(ctx context.Context, ask func(context.Context) error) error
 	kept  *cache.Loader[*leaderboard.Profile]
 }
 
 // NewStore returns the profiles in a database.
-func NewStore(db *mysql.DB, alone func(ctx context.Context, ask func(context.Context) error) error, o Options) *Store {
-	s := &Store{db: db, byPeople: o.ByPeople, alone: alone}
+func NewStore(db *mysql.DB, alone func(ctx context.Context, ask func(context.Context) error) error, settings *Settings) *Store {
+	s := &Store{db: db, byPeople: settings.AuditProfiles == "people", alone: alone}
 	s.kept = cache.NewLoader(s.fetch, sizeOfProfile, cache.LoaderOptions{})
 	return s
 }

@@ -20,7 +20,7 @@ import (
 func alone(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) }
 
 // of returns the feature's part of a store.
-func of(s *store.Store) *Store { return NewStore(s.Database(), alone, Options{}) }
+func of(s *store.Store) *Store { return NewStore(s.Database(), alone, &Settings{}) }
 
 // TestTwoServers: two servers: what one changes it shows at once, and the other soon.
 func TestTwoServers(t *testing.T) {
@@ -127,7 +127,7 @@ func TestFindMembersBounded(t *testing.T) {
 func TestSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	shut := errors.New("shut")
-	s := NewStore(nil, func(context.Context, func(context.Context) error) error { return shut }, Options{}) // without a database: a question that goes past it panics
+	s := NewStore(nil, func(context.Context, func(context.Context) error) error { return shut }, &Settings{}) // without a database: a question that goes past it panics
 	if _, err := s.FindMembers(t.Context(), leaderboard.ShownQuery{Period: 1, Prefix: "ada", Limit: 1}); !errors.Is(err, shut) {
 		t.Error(err)
 	}

@@ -12,16 +12,17 @@ import (
 	"leaderboard/store"
 )
 
-// Settings are what a server's settings say of players.
+// Settings are about players, by the tags of package settings.
 type Settings struct {
-	Private bool // keys of issuers may be at private addresses
+	Private bool `setting:"private-issuers" old:"allow-private-addresses"`
 }
 
 // Feature returns what the folder registers. It offers the players, which are httpapi.Players, know plays, and seal what is given out.
-func Feature(settings Settings) features.Feature {
-	return features.Feature{Name: "players", Open: func(e *features.Engine) features.Opened {
+func Feature() features.Feature {
+	settings := &Settings{}
+	return features.Feature{Name: "players", Settings: settings, Open: func(e *features.Engine) features.Opened {
 		s, m := NewStore(e.DB), newMetrics()
-		p := New(s, e.Tables, Options{Options: mirror.Options{Log: e.Log}, Private: settings.Private, KeyGood: keyGood(e), Clock: e.Clock, Observer: m})
+		p := New(s, e.Tables, Options{Options: mirror.Options{Log: e.Log}, Private: settings.Private || e.Server.AllowPrivate, KeyGood: keyGood(e), Clock: e.Clock, Observer: m})
 		if e.Tables != nil {
 			s.renew = p.Renew
 		}

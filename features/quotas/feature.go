@@ -5,19 +5,15 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Settings are what a server's settings say of quotas.
-type Settings struct {
-	Keys      leaderboard.Rates // of a key that has none of its own
-	Players   leaderboard.Rates // of a player
-	Addresses leaderboard.Rates // of an address, for requests without a key
-	Servers   int               // that share the quotas when Redis does not answer
-}
-
 // Feature returns what the folder registers. It offers the quotas of callers, which is httpapi.Quotas.
-func Feature(s Settings) features.Feature {
-	return features.Feature{Name: "quotas", Open: func(e *features.Engine) features.Opened {
-		m := newMetrics()
-		q := New(Options{Redis: e.Redis, Servers: s.Servers, Observer: m})
-		return features.Opened{Metrics: m.collectors, Offers: []any{&callers{q, s, m}}, Close: q.Close}
+func Feature() features.Feature {
+	s := &Settings{}
+	return features.Feature{Name: "quotas", Settings: s, Open: func(e *features.Engine) features.Opened {
+		m, quota := newMetrics(), *s
+		if !e.Server.KnowsAddresses { // all clients of a proxy have its address
+			quota.Addresses = leaderboard.Rates{}
+		}
+		q := New(Options{Redis: e.Redis, Servers: e.Server.Servers, Observer: m})
+		return features.Opened{Metrics: m.collectors, Offers: []any{&callers{q, quota, m}}, Close: q.Close}
 	}}
 }

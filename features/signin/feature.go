@@ -2,6 +2,7 @@
 // provider says of them what they may do. A browser keeps a session: that of a person, or a key that somebody typed.
 //
 //	signin.go                          the flow, and what a person may do
+//	settings.go                        the settings of a server
 //	openid.go                          the provider: what it says of itself, and its ID tokens
 //	handlers.go                        routes, and the cookies of a browser
 //	feature.go                         what the folder registers
@@ -15,21 +16,34 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Feature returns what the folder registers. site is the URL at which people reach the server, base the path below which the service
-// is. It offers how the sessions of browsers are found, and the provider, for a look at it: another one, so that nobody who signs in
-// waits for that.
-func Feature(settings Settings, site, base string) features.Feature {
-	return features.Feature{Name: "signin", Open: func(e *features.Engine) features.Opened {
-		h := &handlers{keys: features.Offered[SessionKeys](e), secure: strings.HasPrefix(site, "https://"), base: base}
-		sessions := guard.Sessions{Cookie: cookieName(cookieSession, h.secure, base), Site: site}
+// Feature returns what the folder registers. It offers how the sessions of browsers are found, and the provider, for a look at it: another
+// one, so that nobody who signs in waits for that.
+func Feature() features.Feature {
+	s := &Settings{Session: leaderboard.MaxSession}
+	return features.Feature{Name: "signin", Settings: s, Open: func(e *features.Engine) features.Opened {
+		base := e.Server.Base
+		h := &handlers{keys: features.Offered[SessionKeys](e), secure: strings.HasPrefix(s.PublicURL, "https://"), base: base}
+		sessions := guard.Sessions{Cookie: cookieName(cookieSession, h.secure, base), Site: s.PublicURL}
 		var offers []any
-		if settings.Issuer != "" {
-			offers = append(offers, NewOpenID(settings.Issuer, settings.Client, e.Log))
+		if s.Issuer != "" {
+			offers = append(offers, &provider{NewOpenID(s.Issuer, s.Client, e.Log), s})
 			if sealer := features.Offered[Sealer](e); sealer != nil && h.keys != nil { // a session is a key
-				s := New(NewOpenID(settings.Issuer, settings.Client, e.Log), sealer, Config{settings, site + base + leaderboard.SignInCallback, e.Log})
-				h.people, sessions.People = s, s
+				in := New(NewOpenID(s.Issuer, s.Client, e.Log), sealer, Config{*s, s.PublicURL + base + leaderboard.SignInCallback, e.Log})
+				h.people, sessions.People = in, in
 			}
 		}
 		return features.Opened{Routes: h.routes(), Offers: append(offers, sessions)}
 	}}
 }
+
+// provider is the provider for those who look at it.
+type provider struct {
+	*OpenID
+	settings *Settings
+}
+
+// Issuer returns what the provider calls itself.
+func (p *provider) Issuer() string { return p.settings.Issuer }
+
+// Writers reports whether the settings let somebody write.
+func (p *provider) Writers() bool { return len(p.settings.Admins)+len(p.settings.Writers) > 0 }

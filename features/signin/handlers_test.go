@@ -176,8 +176,9 @@ func TestSessionGuesses(t *testing.T) {
 // TestBaseOfSessions: below a path the cookies and the way back to the console are below it; at the root cookies are of the host alone.
 func TestBaseOfSessions(t *testing.T) {
 	for base, want := range map[string]string{"": "__Host-leaderboard-session", "/games": "__Secure-leaderboard-session"} {
-		e := &features.Engine{}
-		features.Open([]features.Feature{Feature(Settings{}, "https://scores.example", base)}, e)
+		e, feature := &features.Engine{Server: features.Server{Base: base}}, Feature()
+		feature.Settings.(*Settings).PublicURL = "https://scores.example"
+		features.Open([]features.Feature{feature}, e)
 		if got := features.Offered[httpapi.Sessions](e).Cookie; got != want {
 			t.Errorf("below %q: %s", base, got)
 		}

@@ -40,22 +40,6 @@ type Sealer interface {
 	Unseal(ctx context.Context, sealed string, now time.Time) (text string, ok bool, err error)
 }
 
-// Settings are what a server's settings say of how people sign in.
-type Settings struct {
-	Issuer string // of the OpenID provider; "": nobody signs in
-	Client string // id of this service at the provider
-	Secret string // of this service there; "" for a public client
-	Scopes []string
-
-	Claim   string   // of the ID token that says what a person is: a text or a list of them
-	Admins  []string // values of it
-	Writers []string
-	Readers []string
-	Boards  string // claim that lists the boards a person may see to; "": all boards
-
-	Session time.Duration // how long somebody is signed in, up to leaderboard.MaxSession
-}
-
 // Config is what a SignIn needs.
 type Config struct {
 	Settings

@@ -77,7 +77,7 @@ func newIDP(t *testing.T) *idp {
 	return p
 }
 
-func settings() Config {
+func configured() Config {
 	return Config{Settings{
 		Client: "scores", Secret: "s/e+cret", Scopes: []string{"email"}, Claim: "groups",
 		Admins: []string{"ops"}, Writers: []string{"editors"}, Readers: []string{"Ada@Example.com", "staff"}, Session: time.Hour,
@@ -106,7 +106,7 @@ func begun(t *testing.T, s *SignIn, now time.Time) (in Begun, cookie string, ask
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	p := newIDP(t)
-	s, now := New(p, sealer{}, settings()), time.Now()
+	s, now := New(p, sealer{}, configured()), time.Now()
 	in, cookie, asked := begun(t, s, now)
 	for name, want := range map[string]string{
 		"realm": "a", "client_id": "scores", "response_type": "code", "redirect_uri": "https://scores.example/back", "scope": "openid email",
@@ -133,7 +133,7 @@ func TestBegin(t *testing.T) {
 func TestResume(t *testing.T) {
 	t.Parallel()
 	p := newIDP(t)
-	s, now := New(p, sealer{}, settings()), time.Now().Truncate(time.Second)
+	s, now := New(p, sealer{}, configured()), time.Now().Truncate(time.Second)
 	in, cookie, _ := begun(t, s, now)
 	_, other, _ := begun(t, s, now)
 	for name, c := range map[string]struct {
@@ -158,7 +158,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	away := New(p, sealer{leaderboard.ErrUnavailable}, settings())
+	away := New(p, sealer{leaderboard.ErrUnavailable}, configured())
 	if _, err := away.Resume(t.Context(), cookie, in.State, now); !errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Error(err)
 	}
@@ -174,7 +174,7 @@ func TestResume(t *testing.T) {
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	p, now := newIDP(t), time.Now()
-	s := New(p, sealer{}, settings())
+	s := New(p, sealer{}, configured())
 	in, _, _ := begun(t, s, now)
 	p.answers(func(w http.ResponseWriter, r *http.Request) {
 		client, secret, _ := r.BasicAuth()
@@ -228,7 +228,7 @@ func TestFinish(t *testing.T) {
 func TestSecretInBody(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"s", ""} {
-		p, cfg := newIDP(t), settings()
+		p, cfg := newIDP(t), configured()
 		cfg.Secret, p.secretInBody = secret, true
 		p.answers(func(w http.ResponseWriter, r *http.Request) {
 			if _, _, ok := r.BasicAuth(); ok || r.PostFormValue("client_id") != "scores" || r.PostFormValue("client_secret") != secret {
@@ -249,7 +249,7 @@ func TestSecretInBody(t *testing.T) {
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	p, now := newIDP(t), time.Now()
-	s := New(p, sealer{}, settings())
+	s := New(p, sealer{}, configured())
 	in, _, _ := begun(t, s, now)
 	arrived, answer := make(chan struct{}, 100), make(chan struct{})
 	release := sync.OnceFunc(func() { close(answer) })
@@ -342,7 +342,7 @@ func TestWho(t *testing.T) {
 		"no boards":                     {claims: ada(), boards: "games", want: "no-role names no boards"},
 		"boards that are none":          {claims: with("games", []any{"a b"}), boards: "games", want: "no-role no list of up to 100 boards"},
 	} {
-		cfg := settings()
+		cfg := configured()
 		cfg.Boards = c.boards
 		if c.claim != "" {
 			cfg.Claim = c.claim
@@ -363,7 +363,7 @@ func TestWho(t *testing.T) {
 // TestHolds: a session ends with its role in the settings, and when the role is worth less; more does not make it more.
 func TestHolds(t *testing.T) {
 	t.Parallel()
-	s := New(&idp{}, sealer{}, settings())
+	s := New(&idp{}, sealer{}, configured())
 	for name, c := range map[string]struct {
 		key  leaderboard.Key
 		want bool

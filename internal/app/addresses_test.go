@@ -15,7 +15,7 @@ import (
 func TestAddressesOfAdmins(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "")
-	private := startReady(t, a.cfg.MySQLDSN, "", func(cfg *Config) { cfg.PrivateEndpoints, cfg.PrivateIssuers = true, true })
+	private := startReady(t, a.cfg.MySQLDSN, "", func(cfg *Config) { cfg.AllowPrivate = true })
 	put := func(s *testApp, what, body string) (int, string) {
 		return s.as(t.Context(), apptest.AdminKey, http.MethodPut, "/v1/"+what, body)
 	}

@@ -3,11 +3,9 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/pprof"
-	"os"
 	"sync"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/features"
-	"leaderboard/features/pages"
 	"leaderboard/httpapi"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
@@ -100,19 +97,14 @@ func (r readings) BreakerTurned(server string, open bool) {
 // boards returns the boards of the process.
 func (a *App) boards() boards { return boards{a.store.Boards, a.catalog, a.listings, a.gate, a.log} }
 
+// pageLoader loads the pages for people.
+type pageLoader interface {
+	// LoadPages returns what makes their handler, see httpapi.Config.Pages.
+	LoadPages() (func(api http.Handler) http.Handler, error)
+}
+
 // wireAPI makes the HTTP API.
 func (a *App) wireAPI() error {
-	var letters []byte
-	if file := a.cfg.PictureFont; file != "" {
-		var err error
-		if letters, err = os.ReadFile(file); err != nil {
-			return fmt.Errorf("read the font of pictures: %w", err)
-		}
-	}
-	site, err := pages.Load(&pages.Options{Face: a.cfg.Face, Font: letters, Language: a.cfg.Language, Base: a.cfg.BasePath})
-	if err != nil {
-		return fmt.Errorf("load the pages: %w", err)
-	}
 	build := ReadBuildInfo()
 	boards := a.boards()
 	cfg := httpapi.Config{
@@ -132,7 +124,12 @@ func (a *App) wireAPI() error {
 	if a.cfg.MySQLMaxConns < 32 {
 		cfg.Limits.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
 	}
-	cfg.Pages = site.Handler
+	if pages := features.Offered[pageLoader](a.engine); pages != nil {
+		var err error
+		if cfg.Pages, err = pages.LoadPages(); err != nil {
+			return err
+		}
+	}
 	if a.cfg.PublicMetrics {
 		cfg.Metrics = a.metrics.handler()
 	}

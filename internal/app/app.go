@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +19,6 @@ import (
 	"leaderboard/cache/topn"
 	"leaderboard/features"
 	"leaderboard/httpapi"
-	"leaderboard/internal/app/installed"
 	"leaderboard/internal/demo"
 	"leaderboard/leaderboard"
 	"leaderboard/refresher"
@@ -85,15 +83,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	}()
 	log = slog.New(&quieter{log.Handler(), a.outage})
 	a.log = log
-	list := installed.Features(settingsOfFeatures(&cfg))
-	if cfg.without != "" {
-		list = slices.DeleteFunc(list, func(f features.Feature) bool { return f.Name == cfg.without })
-	}
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
 		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, Observer: a.metrics,
 		OnIndexes: func(bytes int64) { a.collector.holdIndexes(bytes) },
-		Parts:     features.Parts(list),
+		Parts:     features.Parts(cfg.Features),
 	})
 	if err != nil {
 		return nil, err
@@ -117,10 +111,10 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.wireHealth()
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
-		DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
+		Server: cfg.server(), DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
 		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Clock: a.clock, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Alone: a.reader.Alone, Log: a.log,
 	}
-	a.features = openFeatures(list, a.store, a.engine, a.metrics)
+	a.features = openFeatures(cfg.Features, a.store, a.engine, a.metrics)
 	a.tables = features.AllOffered[heldTable](a.engine)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())

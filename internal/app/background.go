@@ -392,10 +392,10 @@ func (a *App) anyWriter(ctx context.Context) (bool, error) {
 
 // writersInSettings names what can write by the settings: a key, or people who sign in; "": nothing.
 func (a *App) writersInSettings() string {
-	switch in := &a.cfg.SignIn; {
+	switch provider := features.Offered[identityProvider](a.engine); {
 	case slices.ContainsFunc(a.cfg.Keys, func(k httpapi.SettingsKey) bool { return k.Scope.Includes(leaderboard.ScopeWrite) }):
 		return "a key of the settings"
-	case in.Issuer != "" && len(in.Admins)+len(in.Writers) > 0:
+	case provider != nil && provider.Writers():
 		return "people who sign in"
 	}
 	return ""

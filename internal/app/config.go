@@ -1,107 +1,107 @@
 package app
 
 import (
-	"net/netip"
 	"time"
 
-	"leaderboard/features/pages"
+	"leaderboard/features"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app/installed"
+	"leaderboard/internal/settings"
 	"leaderboard/internal/telemetry"
-	"leaderboard/leaderboard"
 )
 
-// Config holds the settings of a serving process. Defaults returns their defaults.
+// Config is the settings of a serving process, by the tags of package settings, and what only programs and tests set. Defaults returns
+// their defaults. Those of features are in structs of theirs.
 type Config struct {
-	MySQLDSN      string // secret
-	MySQLMaxConns int    // reads and writes together
-	RedisURL      string // secret; "": run without Redis
+	MySQLDSN      string `setting:"mysql-dsn" section:"MySQL and Redis" value:"DSN" doc:"DSN of the MySQL database, as in user:password@tcp(127.0.0.1:3306)/leaderboard; a primary and its replicas: tcp(db1:3306,db2:3306)"` // secret
+	MySQLMaxConns int    `setting:"mysql-max-conns" default:"32" range:"16,10000" doc:"connections to MySQL at most, reads and writes together; at least 16, so that each kind of work has some"`
+	RedisURL      string `setting:"redis-url" value:"URL" doc:"URL of the Redis, as in redis://:password@127.0.0.1:6379/0; empty: run without Redis. Cluster: redis://h1:6379,h2:6379?cluster=true, any of its nodes; Sentinel: redis://s1:26379,s2:26379/0?master=name, the sentinels"` // secret
 
-	Listen         string // host:port; port 0 takes a free one
-	OpsListen      string // for /metrics, /livez, /readyz and /debug/pprof alone; "": none
-	PublicMetrics  bool   // /metrics is on Listen too
-	TLSCert        string // file of the certificate of Listen, read again when it changes; "": no TLS
-	TLSKey         string // file of its key
-	MaxConnections int    // of clients at once, beyond: 503
-	MaxStreams     int    // of clients that are open at once, beyond: 503
-	// MaxConnectionsPerAddress bounds those of one address, unless it is one of TrustedProxies or of this machine; 0: any
-	// number. It needs TrustedProxies to be given.
-	MaxConnectionsPerAddress int
-	TrustedProxies           TrustedProxies
-	Keys                     []httpapi.SettingsKey
-	BasePath                 string // path below which the service is, such as /games; "": the root
-	PublicURL                string // at which people reach the server; needed by SignIn
-	SignIn                   installed.SignIn
-	KeyQuota                 leaderboard.Rates // of a key that has none of its own
-	PlayerQuota              leaderboard.Rates // of a player who comes with a token
-	PrivateIssuers           bool              // keys of issuers may be at private addresses
-	// AddressQuota is the quota of an address for requests without a key. It needs TrustedProxies to be given.
-	AddressQuota leaderboard.Rates
-	Servers      int      // that share the quotas when Redis does not answer
-	CORSOrigins  []string // whose pages may use the API, "*" alone: all; nil: none
-	// PrivateEndpoints lets endpoints have addresses that are not public, if they ask for it.
-	PrivateEndpoints bool
-	eventRetry       time.Duration // before the second attempt to send an event; 0: the default
-	DrainDelay       time.Duration // how long /readyz says 503 before the listener closes at shutdown
-	ShutdownTimeout  time.Duration // for the requests under way at shutdown
-	Migrate          bool          // bring the schema up to date at the start, waiting for MySQL if it is away
-	Fault            Fault
+	Listen                   string                `setting:"listen" section:"Serving" value:"host:port" default:"127.0.0.1:8080" doc:"host:port to serve on; port 0 takes a free one"`
+	BasePath                 string                `setting:"base-path" value:"path" doc:"path below which all of the service is, behind a proxy that passes paths on as they are, as in /games; empty: the root"`
+	OpsListen                string                `setting:"ops-listen" value:"host:port" doc:"host:port for /metrics, /livez, /readyz and /debug/pprof alone; empty: none"`
+	PublicMetrics            bool                  `setting:"public-metrics" doc:"show /metrics on --listen too, to everybody who can reach it; dev does"`
+	TLSCert                  string                `setting:"tls-cert" value:"file" doc:"file of the certificates that --listen serves TLS with, PEM, its own first; it is read again when it changes. Empty: no TLS"`
+	TLSKey                   string                `setting:"tls-key" value:"file" doc:"file of the key of --tls-cert, PEM"`
+	MaxConnections           int                   `setting:"max-connections" default:"8192" range:"16,1000000" doc:"connections of clients at once at most; beyond it: 503"`
+	MaxStreams               int                   `setting:"max-streams" default:"4096" range:"1,1000000" doc:"streams of clients that are open at once at most; beyond it: 503"`
+	MaxConnectionsPerAddress int                   `setting:"max-connections-per-address" default:"0" range:"0,1000000" doc:"of them from one IPv4 address or one /64 of IPv6, other than this machine's and those of --trusted-proxies, which has to be given; 0: any number"`
+	TrustedProxies           TrustedProxies        `setting:"trusted-proxies" doc:"addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none: their connections are those of many clients"`
+	Keys                     []httpapi.SettingsKey `setting:"keys" doc:"bearer keys as comma-separated scope:key, with scope read, write or admin; empty: public reads only"`
+	AllowPrivate             bool                  `setting:"allow-private-addresses" doc:"for development: the keys of issuers of players' tokens may be at private addresses, and at http://localhost; endpoints of events that ask for it (allow_private) may have http and private addresses"`
+	CORSOrigins              []string              `setting:"cors-origins" doc:"origins whose pages may use the API from a browser, as in https://game.example,http://localhost:3000, or * for all; empty: none"`
+	ShutdownTimeout          time.Duration         `setting:"shutdown-timeout" default:"12s" range:"0s" doc:"how long requests under way may take to end at shutdown"`
+	DrainDelay               time.Duration         `setting:"drain-delay" default:"0s" range:"0s" doc:"how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"`
+	Migrate                  bool                  `setting:"migrate" command:"serve" doc:"bring the schema up to date at the start, waiting for MySQL if it is away"`
+	Fault                    Fault                 `setting:"fault" command:"serve" hidden:"a testing aid" doc:"testing aid: kill:POINT or stop:POINT sends SIGKILL or SIGSTOP to this process at a named point of a rebuild"`
 
-	BatchRows int           // of store.Config; 0: its default
-	WriteWait time.Duration // as well
-	ChangeTTL time.Duration // how long the change log is kept
-	KeyTTL    time.Duration // of store.Config; 0: its default
-	AuditTTL  time.Duration // how long records of changes are kept
-	// AuditProfiles is whose changes of profiles are recorded: all, or people, which leaves out keys of scope write. "": all.
-	AuditProfiles string
+	Servers int `setting:"servers" section:"Quotas" default:"1" range:"1,10000" doc:"servers that share the quotas: without Redis each lets through its part"`
 
-	MaxAge             time.Duration // of an answer that does not say that it is stale
-	standingWait       time.Duration // for standings after a commit, 50 ms; only tests wait longer
-	ResidentMemory     int64         // bytes that periods kept whole in memory may take; MemoryAuto, 0: none is kept
-	PictureFont        string        // a file with a font for letters in share pictures that the embedded ones lack, "" for none
-	Face               pages.Face    // how the pages look
-	Language           string        // of the pages, for readers whose languages there are not; "": English
-	StaleLimit         time.Duration // how old an answer may be, marked stale, when MySQL and Redis are away
-	FallbackConcurrent int           // batches of reads that MySQL answers at the same time at most; 0: cache.FallbackConcurrent
-	ReadWait           time.Duration // how long a read may wait to go there; 0: cache.ReadWait
+	BatchRows int           `setting:"batch-rows" section:"Writing" range:"1,10000" old:""` // of store.Config; 0: its default, as of the next
+	WriteWait time.Duration `setting:"write-wait" range:"1ms" old:""`
+	KeyTTL    time.Duration `setting:"key-ttl" range:"1m" old:""`
+	ChangeTTL time.Duration `setting:"change-ttl" default:"1h" range:"1m" doc:"how long the change log is kept; a copy that lags further is rebuilt"`
+	AuditTTL  time.Duration `setting:"audit-ttl" default:"9600h" range:"1m" doc:"how long records of changes are kept: see leaderboard audit"`
 
-	Tracing *telemetry.Config // where spans go; nil: nowhere. No setting sets it: see ReadTracing
+	MaxAge             time.Duration `setting:"max-age" section:"Reading" default:"200ms" range:"20ms" doc:"how old an answer may be that does not say that it is stale"`
+	ResidentMemory     int64         `setting:"resident-memory" value:"bytes" doc:"memory for periods that are kept whole in the process, in bytes as in 256MiB; 0: none is kept; empty: a quarter of GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"`
+	StaleLimit         time.Duration `setting:"stale-limit" default:"10m" range:"1ms" doc:"how old an answer may be, marked stale, when MySQL and Redis are away"`
+	FallbackConcurrent int           `setting:"fallback-concurrent" range:"1,10000" old:""` // 0: the default of cache, as of the next
+	ReadWait           time.Duration `setting:"read-wait" range:"1ms" old:""`
 
-	LogFormat string // text or json
-	LogLevel  string // debug, info, warn or error
+	LogFormat string `setting:"log" section:"Logging" default:"text" words:"text,json" doc:"form of the log on standard error: text or json"`
+	LogLevel  string `setting:"log-level" default:"info" words:"debug,info,warn,error" doc:"debug (with a line per request), info, warn or error"`
 
-	// clock is store.Config.Clock.
-	clock func(database string) string
-	// without is a feature that a test leaves out, "": none.
-	without string
-	// readerWait bounds the wait for a layer behind the process; 0: what cache.ReaderOptions says.
-	readerWait time.Duration
+	Features []features.Feature // with their settings
+	Header   string             // of pages, unless their settings have one
+	Tracing  *telemetry.Config  // where spans go; nil: nowhere. No setting sets it: see ReadTracing
+
+	standingWait time.Duration                // for standings after a commit, 50 ms; only tests wait longer
+	readerWait   time.Duration                // for a layer behind the process; 0: what cache.ReaderOptions says
+	clock        func(database string) string // store.Config.Clock
 }
 
-// The values of Config.AuditProfiles.
-const (
-	AuditProfilesAll    = "all"
-	AuditProfilesPeople = "people"
-)
+// sections are the parts of docs/settings.md that have settings of servers. In a part those of features come first.
+func sections() []string {
+	return []string{"MySQL and Redis", "Serving", "People who sign in", "Quotas", "Writing", "Reading", "Pages", "Logging"}
+}
 
-// TrustedProxies are the networks of proxies whose X-Forwarded-For is believed.
-type TrustedProxies struct {
-	Given    bool // the setting was given; it may name no network
-	Networks []netip.Prefix
+// Fields returns all settings, those of features too. Their Set changes c.
+func (c *Config) Fields() []settings.Field {
+	var holders []any
+	for _, f := range c.Features {
+		if f.Settings != nil {
+			holders = append(holders, f.Settings)
+		}
+	}
+	return settings.Of(sections(), append(holders, c)...)
+}
+
+// CheckFeatures returns what is wrong with settings of features that are good one by one.
+func (c *Config) CheckFeatures() error {
+	for _, f := range c.Features {
+		if s, ok := f.Settings.(features.Checker); ok {
+			if err := s.Check(c.server()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// server returns what features take of the settings of the server.
+func (c *Config) server() features.Server {
+	return features.Server{
+		Base: c.BasePath, Header: c.Header, AllowPrivate: c.AllowPrivate, KnowsAddresses: c.TrustedProxies.Given, Servers: c.Servers, Point: c.Fault.hook(),
+	}
 }
 
 // String hides the secrets when a configuration is printed.
 func (Config) String() string { return "the configuration" }
 
-// Defaults returns the default settings.
+// Defaults returns the default settings, with all features.
 func Defaults() Config {
-	return Config{
-		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second,
-		KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
-		PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20},
-		ChangeTTL:   time.Hour, AuditTTL: 400 * 24 * time.Hour,
-		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, Language: pages.DefaultLanguage, StaleLimit: 10 * time.Minute,
-		SignIn:    installed.SignIn{Scopes: []string{"email", "profile"}, Claim: "groups", Session: leaderboard.MaxSession},
-		LogFormat: "text", LogLevel: "info",
-	}
+	c := Config{ResidentMemory: MemoryAuto, Features: installed.Features()}
+	settings.Reset(c.Fields())
+	return c
 }

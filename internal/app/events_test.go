@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/events"
+	"leaderboard/features/featuretest"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
@@ -61,7 +63,7 @@ func (rc *receiver) await(kind string, n int) []map[string]any {
 	return rc.has(kind)
 }
 
-func withEndpoints(c *Config) { c.PrivateEndpoints = true }
+func withEndpoints(c *Config) { c.AllowPrivate = true }
 
 // TestEventsArrive: what happens to boards and members arrives, signed, and is listed as delivered.
 func TestEventsArrive(t *testing.T) {
@@ -117,7 +119,7 @@ func TestEventsArrive(t *testing.T) {
 func TestNoEventIsLost(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
-	soon := func(c *Config) { c.eventRetry = 50 * time.Millisecond } // so that an event that fails again and again comes soon enough for a test
+	soon := func(c *Config) { featuretest.SettingsOf[events.Settings](c.Features).Retry = 50 * time.Millisecond } // so that an event that fails again and again comes soon enough for a test
 	first, second := startReady(t, dsn, "", withEndpoints, soon), startReady(t, dsn, "", withEndpoints, soon)
 	stop := make(chan struct{})
 	var requests atomic.Int64

@@ -5,7 +5,6 @@ import (
 
 	"leaderboard/features"
 	"leaderboard/httpapi"
-	"leaderboard/internal/app/installed"
 	"leaderboard/store"
 )
 
@@ -20,19 +19,6 @@ func openFeatures(list []features.Feature, s *store.Store, e *features.Engine, m
 		m.registry.MustRegister(opened[i].Metrics...)
 	}
 	return opened
-}
-
-// settingsOfFeatures returns what features take of the settings.
-func settingsOfFeatures(cfg *Config) installed.Settings {
-	s := installed.Settings{
-		KeyQuota: cfg.KeyQuota, PlayerQuota: cfg.PlayerQuota, Servers: cfg.Servers,
-		SignIn: cfg.SignIn, Site: cfg.PublicURL, Base: cfg.BasePath, PrivateIssuers: cfg.PrivateIssuers, PrivateEndpoints: cfg.PrivateEndpoints, EventRetry: cfg.eventRetry, EventPoint: cfg.Fault.hook(),
-		ProfilesByPeople: cfg.AuditProfiles == AuditProfilesPeople,
-	}
-	if cfg.TrustedProxies.Given { // otherwise all clients of a proxy have its address
-		s.AddressQuota = cfg.AddressQuota
-	}
-	return s
 }
 
 // routes returns the routes of all features.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"leaderboard/features"
 	"leaderboard/internal/app/installed"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
@@ -14,13 +15,15 @@ import (
 // sweep, one erasure and the end of the server go as they do with all.
 func TestWithoutAFeature(t *testing.T) {
 	t.Parallel()
-	for _, f := range installed.Features(installed.Settings{}) {
+	for _, f := range installed.Features() {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
-				if c.without = f.Name; slices.Contains([]string{"keys", "players", "signin"}, f.Name) { // a session is a key, and sealed by what signs tokens: without, nobody signs in
-					c.SignIn.Issuer, c.SignIn.Client = "http://127.0.0.1:1", "leaderboard"
+				if slices.Contains([]string{"keys", "players", "signin"}, f.Name) { // a session is a key, and sealed by what signs tokens: without, nobody signs in
+					in := signInOf(c)
+					in.Issuer, in.Client = "http://127.0.0.1:1", "leaderboard"
 				}
+				c.Features = slices.DeleteFunc(c.Features, func(one features.Feature) bool { return one.Name == f.Name })
 			})
 			a.Ask(201, "PUT", "/v1/boards/b", `{"title":"B"}`)
 			seq := a.Ask(200, "POST", "/v1/boards/b/scores?standings=true", `{"entries":[{"member":"ada","score":7},{"member":"bob","score":5}]}`).Text("seq")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard/features/featuretest"
+	"leaderboard/features/signin"
 	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
@@ -48,7 +50,7 @@ func startApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) *test
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.PublicURL = "http://" + listener.Addr().String()
+	signInOf(&cfg).PublicURL = "http://" + listener.Addr().String()
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -68,6 +70,11 @@ func startApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) *test
 		}
 	})
 	return a
+}
+
+// signInOf returns the settings of how people sign in.
+func signInOf(cfg *Config) *signin.Settings {
+	return featuretest.SettingsOf[signin.Settings](cfg.Features)
 }
 
 // startReady is startApp, and waits until the app is ready.

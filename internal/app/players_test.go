@@ -147,7 +147,7 @@ func (a *testApp) issuerOf(p *provider, status int) {
 	a.Ask(status, "PUT", "/v1/issuers/game", fmt.Sprintf(`{"issuer":"https://idp.example","audience":"game","jwks_url":%q,"prefix":"g:","boards_claim":"boards","max_age":"2h"}`, p.URL))
 }
 
-func privateIssuers(cfg *Config) { cfg.PrivateIssuers = true }
+func privateIssuers(cfg *Config) { cfg.AllowPrivate = true }
 
 // public returns what an attacker knows of the RSA key, as a secret for HS256.
 func (p *provider) public(t *testing.T) []byte {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"leaderboard/features"
+	"leaderboard/features/featuretest"
+	"leaderboard/features/quotas"
 	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
@@ -27,7 +29,7 @@ func TestQuotaOverTwoServers(t *testing.T) {
 			t.Parallel()
 			dsn := testenv.MySQL(t)
 			limited := func(c *Config) {
-				c.KeyQuota = leaderboard.Rates{Requests: rate}
+				featuretest.SettingsOf[quotas.Settings](c.Features).Keys = leaderboard.Rates{Requests: rate}
 				if redis == "" {
 					c.Servers = 2
 				}
@@ -66,7 +68,9 @@ func TestQuotaOverTwoServers(t *testing.T) {
 func TestLargeRequestsOverTwoServers(t *testing.T) {
 	t.Parallel()
 	dsn, redis := testenv.MySQL(t), testenv.Redis(t)
-	limited := func(c *Config) { c.KeyQuota = leaderboard.Rates{Rows: 10} }
+	limited := func(c *Config) {
+		featuretest.SettingsOf[quotas.Settings](c.Features).Keys = leaderboard.Rates{Rows: 10}
+	}
 	servers := []*testApp{startReady(t, dsn, redis, limited), startReady(t, dsn, redis, limited)}
 	var entries []string
 	for i := range 50 {

@@ -11,6 +11,9 @@ import (
 type identityProvider interface {
 	// Check asks it where it has what a sign-in needs. The error says why that is not known.
 	Check(ctx context.Context, now time.Time) error
+	// Issuer returns what it calls itself, Writers reports whether somebody who signs in may write.
+	Issuer() string
+	Writers() bool
 }
 
 // askProvider asks the provider by which people sign in, if there is one.
@@ -22,5 +25,5 @@ func (a *App) askProvider(ctx context.Context) (look, error) {
 	if err := provider.Check(ctx, time.Now()); err != nil {
 		return look{}, err
 	}
-	return look{found: a.cfg.SignIn.Issuer + " says where people sign in"}, nil
+	return look{found: provider.Issuer() + " says where people sign in"}, nil
 }

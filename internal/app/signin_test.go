@@ -165,8 +165,9 @@ func (b *browser) until(site string, known bool) {
 // signsIn are the settings of a server whose admins are the group ops, whose writers the group editors and whose readers Bob.
 func signsIn(p *apptest.Provider) func(*Config) {
 	return func(cfg *Config) {
-		cfg.SignIn.Issuer, cfg.SignIn.Client, cfg.SignIn.Secret = p.URL, p.Client, p.Secret
-		cfg.SignIn.Admins, cfg.SignIn.Writers, cfg.SignIn.Readers = []string{"ops"}, []string{"editors"}, []string{"Bob"}
+		in := signInOf(cfg)
+		in.Issuer, in.Client, in.Secret = p.URL, p.Client, p.Secret
+		in.Admins, in.Writers, in.Readers = []string{"ops"}, []string{"editors"}, []string{"Bob"}
 	}
 }
 
@@ -235,7 +236,10 @@ func TestSignInCookies(t *testing.T) {
 	p := apptest.NewProvider(t)
 	p.SetPerson(person("ada@example.com", "ops"))
 	a := startReady(t, testenv.MySQL(t), "", signsIn(p))
-	https := startReady(t, a.cfg.MySQLDSN, "", signsIn(p), func(cfg *Config) { cfg.PublicURL = strings.Replace(cfg.PublicURL, "http", "https", 1) })
+	https := startReady(t, a.cfg.MySQLDSN, "", signsIn(p), func(cfg *Config) {
+		in := signInOf(cfg)
+		in.PublicURL = strings.Replace(in.PublicURL, "http", "https", 1)
+	})
 	b := newBrowser(t).stops()
 	back := b.callback(a.URL)
 	resp, text := b.do(http.MethodGet, back.String(), "")
@@ -248,7 +252,7 @@ func TestSignInCookies(t *testing.T) {
 		}
 	}
 	resp, _ = newBrowser(t).stops().do(http.MethodGet, https.URL+"/v1/sign-in", "")
-	if to, err := resp.Location(); err != nil || to.Query().Get("redirect_uri") != https.cfg.PublicURL+leaderboard.SignInCallback {
+	if to, err := resp.Location(); err != nil || to.Query().Get("redirect_uri") != signInOf(&https.cfg).PublicURL+leaderboard.SignInCallback {
 		t.Errorf("%v, %v", to, err)
 	}
 	if c := resp.Cookies(); len(c) != 1 || c[0].Name != "__Host-leaderboard-sign-in" || !c[0].Secure || c[0].MaxAge != 600 {
@@ -440,9 +444,10 @@ func TestProviderAway(t *testing.T) {
 func TestRolesOfPeople(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t)
-	a := startReady(t, testenv.MySQL(t), "", signsIn(p), func(cfg *Config) { cfg.SignIn.Boards = "games" })
+	a := startReady(t, testenv.MySQL(t), "", signsIn(p), func(cfg *Config) { signInOf(cfg).Boards = "games" })
 	mails := startReady(t, a.cfg.MySQLDSN, "", signsIn(p), func(cfg *Config) {
-		cfg.SignIn.Claim, cfg.SignIn.Admins = "email", []string{"Ada@Example.com"}
+		in := signInOf(cfg)
+		in.Claim, in.Admins = "email", []string{"Ada@Example.com"}
 	})
 	a.Ask(201, "PUT", "/v1/boards/chess", `{"visibility":"private"}`)
 	a.Ask(201, "PUT", "/v1/boards/go", `{"visibility":"private"}`)
@@ -485,7 +490,10 @@ func TestSessionEnds(t *testing.T) {
 	id, _ := b.who(a.URL)["id"].(string)
 	a.Ask(422, "PATCH", "/v1/keys/"+id, `{"name":"eve@example.com"}`)
 	a.Ask(422, "POST", "/v1/keys/"+id+"/rotate", `{}`)
-	other := startReady(t, dsn, "", signsIn(p), func(cfg *Config) { cfg.SignIn.Admins, cfg.SignIn.Writers = []string{"bosses"}, []string{"ops"} })
+	other := startReady(t, dsn, "", signsIn(p), func(cfg *Config) {
+		in := signInOf(cfg)
+		in.Admins, in.Writers = []string{"bosses"}, []string{"ops"}
+	})
 	if key := b.who(other.URL); key != nil {
 		t.Errorf("ops are admins no more: %v", key)
 	}

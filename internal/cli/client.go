@@ -18,6 +18,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/client"
+	"leaderboard/internal/app"
+	"leaderboard/internal/settings"
 	"leaderboard/internal/terminal"
 	"leaderboard/leaderboard"
 )
@@ -176,7 +178,7 @@ func parseURL(v string) (string, error) {
 }
 
 func parseKey(v string) (string, error) {
-	if !visibleASCII(v) {
+	if !app.VisibleASCII(v) {
 		return "", errors.New("a key is visible ASCII")
 	}
 	return v, nil
@@ -409,7 +411,7 @@ func addFields(fields *map[string]int64, v string) error {
 	}
 	for pair := range strings.SplitSeq(v, ",") {
 		name, number, _ := strings.Cut(pair, "=")
-		value, ok := wholeNumber(number)
+		value, ok := settings.WholeNumber(number)
 		if _, twice := (*fields)[name]; !ok || name == "" || twice {
 			return fmt.Errorf("want NAME=VALUE with a whole number, each name once, as in level=7, not %q", pair)
 		}

@@ -56,7 +56,7 @@ func (p *program) devCommand() *cli.Command {
 
 // dev starts private servers, loads demo boards, serves them and a game, and stops all of it when ctx ends. The data are kept.
 func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
-	if err := cmp.Or(needBothFiles(&cfg.Config), needSignIn(&cfg.Config)); err != nil {
+	if err := cmp.Or(needBothFiles(&cfg.Config), needSettings(&cfg.Config)); err != nil {
 		return err
 	}
 	listener, err := app.Listen("listen", cfg.Listen) // first, to fail before anything is started when the port is taken
@@ -86,9 +86,7 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 		return err
 	}
 	defer visitors.Close()
-	if cfg.Face.Header == "" {
-		cfg.Face.Header = "Play http://" + visitors.Addr + "/, manual, console"
-	}
+	cfg.Header = "Play http://" + visitors.Addr + "/, manual, console"
 	log := p.logger(&cfg.Config)
 	if err := app.MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {
 		return err
@@ -220,7 +218,7 @@ func adminKey(dir string) (string, error) {
 		return "", fmt.Errorf("folder of the admin key: %w", err)
 	}
 	content, err := os.ReadFile(path)
-	if key := strings.TrimSpace(string(content)); err == nil && visibleASCII(key) {
+	if key := strings.TrimSpace(string(content)); err == nil && app.VisibleASCII(key) {
 		return key, nil
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/internal/app"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
@@ -158,7 +159,7 @@ func TestAdminKeyIsKept(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "admin-key"), []byte("not a key\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if third, err := adminKey(dir); err != nil || third == first || !visibleASCII(third) {
+	if third, err := adminKey(dir); err != nil || third == first || !app.VisibleASCII(third) {
 		t.Errorf("a broken file gave %q, %v", third, err)
 	}
 }

@@ -1,18 +1,15 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
-	"leaderboard/leaderboard"
+	"leaderboard/internal/settings"
 )
 
 // A flag whose values are checked is a typed flag of urfave/cli with a parser of ours, which makes the messages: they name
@@ -24,7 +21,8 @@ type setting struct {
 	name, usage string
 	program     *program
 	variable    bool   // there is an environment variable too
-	goes        bool   // with the next release
+	hidden      bool   // in no help
+	goes        bool   // with the next release: it has its effect, and a server that has it says so when it starts
 	instead     string // the setting that takes its place then, "" for none
 }
 
@@ -36,12 +34,6 @@ func (p *program) option(name, usage string) setting {
 // setting names a flag that is an environment variable too.
 func (p *program) setting(name, usage string) setting {
 	return setting{name: name, usage: usage, program: p, variable: true}
-}
-
-// old names a setting that goes with the next release, and the one that takes its place, "" for none. Until then it has its effect. It is in no
-// help, and a server that has it says so when it starts.
-func (p *program) old(name, instead string) setting {
-	return setting{name: name, program: p, variable: true, goes: true, instead: instead}
 }
 
 // origin is where a setting got its value from.
@@ -89,7 +81,7 @@ type parser[T any] struct {
 // newChecked makes a flag for *at, whose value is the default.
 func newChecked[T any](s setting, at *T, parse func(string) (T, error)) *checked[T] {
 	place := "--" + s.name
-	f := &checked[T]{Name: s.name, Usage: s.usage, Value: *at, Destination: at, Hidden: s.goes}
+	f := &checked[T]{Name: s.name, Usage: s.usage, Value: *at, Destination: at, Hidden: s.hidden}
 	f.Config = parser[T]{parse: parse, reject: func(err error) {
 		s.program.faults = append(s.program.faults, fmt.Sprintf("%s: %s", place, err))
 	}, taken: func() {
@@ -191,39 +183,21 @@ func (*parsed[T]) ToString(v T) string {
 
 // text makes a flag that takes every text.
 func text(s setting, at *string) *checked[string] {
-	return newChecked(s, at, func(v string) (string, error) { return v, nil })
+	return newChecked(s, at, settings.Text)
 }
 
 // toggle makes a switch that has a variable; one without is a cli.BoolFlag.
 func toggle(s setting, at *bool) *checked[bool] {
-	f := newChecked(s, at, parseSwitch)
+	f := newChecked(s, at, settings.Switch)
 	f.HideDefault = true
 	return f
 }
 
-func parseSwitch(v string) (bool, error) {
-	on, err := strconv.ParseBool(v)
-	if err != nil {
-		return false, fmt.Errorf("want true or false, not %q", v)
-	}
-	return on, nil
-}
-
 // choice makes a flag that takes one of several words.
 func choice(s setting, at *string, allowed ...string) *checked[string] {
-	f := newChecked(s, at, oneWord(allowed))
+	f := newChecked(s, at, settings.OneOf(allowed))
 	f.Config.words = allowed
 	return f
-}
-
-// oneWord returns a parser that takes one of several words.
-func oneWord(allowed []string) func(string) (string, error) {
-	return func(v string) (string, error) {
-		if !slices.Contains(allowed, v) {
-			return "", fmt.Errorf("want %s, not %q", strings.Join(allowed, " or "), v)
-		}
-		return v, nil
-	}
 }
 
 // oneOf makes a flag that takes one of several words. The server checks them; here they are for completion.
@@ -233,23 +207,9 @@ func oneOf(s setting, at *string, words ...string) *checked[string] {
 	return f
 }
 
-// wholeNumber reads a whole number of 64 bits in every form of JSON, as the API does (100.0, 1e2), and one with a plus or zeros ahead (+7, 007).
-func wholeNumber(text string) (int64, bool) {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n, true
-	}
-	return leaderboard.WholeNumber([]byte(text))
-}
-
 // whole makes a flag that takes a whole number.
 func whole[T int | int64](s setting, at *T, least, most T) *checked[T] {
-	return newChecked(s, at, func(v string) (T, error) {
-		n, ok := wholeNumber(v)
-		if !ok || n < int64(least) || n > int64(most) {
-			return 0, fmt.Errorf("want a whole number from %d to %d, not %q", least, most, v)
-		}
-		return T(n), nil
-	})
+	return newChecked(s, at, settings.Whole(least, most))
 }
 
 // optional makes a flag optional: *at is nil unless it is given.
@@ -266,62 +226,9 @@ func optional[T any](f *checked[T], at **T) *checked[T] {
 	return f
 }
 
-// rate makes a flag that takes a number per second.
-func rate(s setting, at *float64) *checked[float64] { return newChecked(s, at, parseRate) }
-
-func parseRate(v string) (float64, error) {
-	f, err := strconv.ParseFloat(v, 64)
-	if err != nil || !(f == 0 || f >= 0.001 && f <= 1e9) {
-		return 0, fmt.Errorf("want 0 or a number from 0.001 to 1000000000, not %q", v)
-	}
-	return f, nil
-}
-
-// quotas makes a flag that takes a number per second for each of at, with slashes between them.
-func quotas(s setting, at ...*float64) *checked[string] {
-	defaults := make([]string, len(at))
-	for i, f := range at {
-		defaults[i] = strconv.FormatFloat(*f, 'f', -1, 64)
-	}
-	sample := strings.Join(defaults, "/")
-	return newChecked(s, &sample, func(v string) (string, error) {
-		numbers := strings.Split(v, "/")
-		if len(numbers) != len(at) {
-			return "", fmt.Errorf("want %d numbers such as %s, not %q", len(at), strings.Join(defaults, "/"), v)
-		}
-		for i, number := range numbers {
-			var err error
-			if *at[i], err = parseRate(number); err != nil {
-				return "", err
-			}
-		}
-		return v, nil
-	})
-}
-
 // duration makes a flag that takes a duration.
 func duration(s setting, at *time.Duration, least time.Duration) *checked[time.Duration] {
-	return newChecked(s, at, func(v string) (time.Duration, error) {
-		d, err := time.ParseDuration(v)
-		if err != nil || d < least {
-			return 0, fmt.Errorf("want a duration of at least %s, such as %s, not %q", least, cmp.Or(least, time.Second), v)
-		}
-		return d, nil
-	})
-}
-
-// address makes a flag that takes an address to listen on.
-func address(s setting, at *string) *checked[string] {
-	return newChecked(s, at, func(v string) (string, error) {
-		_, port, err := net.SplitHostPort(v)
-		if err == nil {
-			_, err = strconv.ParseUint(port, 10, 16)
-		}
-		if err != nil {
-			return "", fmt.Errorf("want host:port, such as 127.0.0.1:8080 or :8080, not %q", v)
-		}
-		return v, nil
-	})
+	return newChecked(s, at, settings.Duration(least))
 }
 
 // custom makes a flag whose text parse turns into *at.

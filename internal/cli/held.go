@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/client"
+	"leaderboard/internal/settings"
 	"leaderboard/internal/terminal"
 	"leaderboard/leaderboard"
 )
@@ -81,7 +82,7 @@ func parseHoldRules(v string) ([]leaderboard.HoldRule, error) {
 	var rules []leaderboard.HoldRule
 	for text := range strings.SplitSeq(v, ",") {
 		name, value, _ := strings.Cut(text, ":")
-		n, ok := wholeNumber(value)
+		n, ok := settings.WholeNumber(value)
 		var rule leaderboard.HoldRule
 		switch {
 		case name == "by" && value != "":

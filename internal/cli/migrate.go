@@ -34,7 +34,7 @@ func (p *program) migrateCommand() *cli.Command {
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
 			return app.ExplainDenied(o.MySQLDSN, do(ctx, o, s))
-		}, append([]cli.Flag{p.dsnFlag(&o.Config), jsonFlag(&o.json)}, flags...)...)
+		}, append(append(p.serverFlags(&o.Config, "mysql-dsn"), jsonFlag(&o.json)), flags...)...)
 	}
 	yes := false
 	return group(

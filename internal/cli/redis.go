@@ -18,14 +18,6 @@ const (
 	zsetTimeout = 10 * time.Second
 )
 
-func parseRedisURL(v string) (string, error) {
-	client, err := topn.Open(v) // does not connect; its errors hide the password
-	if err != nil {
-		return "", err
-	}
-	return v, client.Close()
-}
-
 // openZset makes a client for a sorted set in a Redis. It does not connect.
 func openZset(address, key string) (*redisZset, error) {
 	server, err := topn.Open(address, func(u *redis.UniversalOptions) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/internal/settings"
 	"leaderboard/leaderboard"
 )
 
@@ -67,7 +68,7 @@ func (p *program) ruleFlag(given *givenRules, f *leaderboard.RuleField) cli.Flag
 		return ruleValue(option, given, f, leaderboard.ParseLabels)
 	case "/mode":
 		option.usage = modeUsage
-		return ruleValue(option, given, f, oneWord(f.Words))
+		return ruleValue(option, given, f, settings.OneOf(f.Words))
 	case "/review/hold":
 		option.usage = "which submissions wait for an admin, as above:SCORE, rank_within:N, per_second:N or by:players separated by commas; none when left out"
 		return ruleValue(option, given, f, parseHoldRules)
@@ -80,7 +81,7 @@ func (p *program) ruleFlag(given *givenRules, f *leaderboard.RuleField) cli.Flag
 		return ruleValue(option, given, f, func(v string) (string, error) { return v, nil })
 	case kind == reflect.Bool:
 		flag := newChecked(option, new(bool), func(v string) (bool, error) {
-			on, err := parseSwitch(v)
+			on, err := settings.Switch(v)
 			given.set(f.Pointer, on)
 			return on, err
 		})
@@ -145,7 +146,7 @@ type tiebreakField struct {
 }
 
 func parseNumber(v string) (int64, error) {
-	n, ok := wholeNumber(v)
+	n, ok := settings.WholeNumber(v)
 	if !ok {
 		return 0, fmt.Errorf("want a whole number, not %q", v)
 	}
@@ -160,7 +161,7 @@ func parseTiebreakFields(v string) ([]tiebreakField, error) {
 		if len(parts) < 2 || len(parts) > 3 {
 			return nil, fmt.Errorf("want NAME:BITS or NAME:BITS:ORDER, as in level:20,deaths:16:asc, not %q", field)
 		}
-		bits, ok := wholeNumber(parts[1])
+		bits, ok := settings.WholeNumber(parts[1])
 		if !ok {
 			return nil, fmt.Errorf("want a whole number of bits, as in level:20, not %q", field)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/client"
+	"leaderboard/internal/settings"
 	"leaderboard/internal/terminal"
 )
 
@@ -23,7 +24,7 @@ func (p *program) runListCommand() *cli.Command {
 
 func (p *program) runShowCommand() *cli.Command {
 	return question(p, "run show", "show a run", "ID", func(ctx context.Context, c *client.Client, args []string) (run client.Run, err error) {
-		id, ok := wholeNumber(args[0])
+		id, ok := settings.WholeNumber(args[0])
 		if !ok {
 			return run, usagef("want the number of a run, not %q", args[0])
 		}

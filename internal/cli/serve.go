@@ -23,7 +23,7 @@ func (p *program) serveCommand() *cli.Command {
 	cfg, check, json := app.Defaults(), false, false
 	var flags []cli.Flag
 	config := p.configFlag(func() []string { return settingNames(flags) })
-	flags = append(append([]cli.Flag{config}, p.serverFlags(&cfg)...), p.migrateFlag(&cfg), p.faultFlag(&cfg)) // the file first: the others look into it
+	flags = slices.Concat([]cli.Flag{config}, p.serverFlags(&cfg), p.serverFlags(&cfg, "migrate", "fault")) // the file first: the others look into it
 	return p.leaf("serve", "serve the API", "", func(ctx context.Context, _ []string) error {
 		switch {
 		case check:
@@ -50,7 +50,7 @@ func settingNames(flags []cli.Flag) (names []string) {
 
 // readServing completes the settings of a process that serves, and fails when they do not fit together.
 func (p *program) readServing(cfg *app.Config) error {
-	return cmp.Or(needMySQL(cfg), needProxies(cfg), needBothFiles(cfg), needSignIn(cfg), p.readTracing(cfg))
+	return cmp.Or(needMySQL(cfg), needProxies(cfg), needBothFiles(cfg), needSettings(cfg), p.readTracing(cfg))
 }
 
 // serve runs the service until ctx ends.
@@ -154,7 +154,7 @@ func (p *program) healthCommand() *cli.Command {
 			}
 			return r.health(ctx, ask)
 		},
-		append(r.flags(), p.listenFlag(&cfg), p.certFlag(&cfg),
+		append(append(r.flags(), p.serverFlags(&cfg, "listen", "tls-cert")...),
 			&cli.BoolFlag{Name: "ready", Usage: "ask whether requests should be sent to it, which is no reason to restart it", Destination: &ready})...)
 }
 

@@ -8,7 +8,6 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,7 +15,12 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/features/events"
+	"leaderboard/features/featuretest"
 	"leaderboard/features/pages"
+	"leaderboard/features/people"
+	"leaderboard/features/players"
+	"leaderboard/features/quotas"
 	"leaderboard/internal/app"
 )
 
@@ -46,28 +50,31 @@ func oldSettings(t *testing.T) map[string]struct {
 		"batch-rows":          {"7", func(c *app.Config) { c.BatchRows = 7 }},
 		"write-wait":          {"3s", func(c *app.Config) { c.WriteWait = 3 * time.Second }},
 		"key-ttl":             {"2h", func(c *app.Config) { c.KeyTTL = 2 * time.Hour }},
-		"audit-profiles":      {"people", func(c *app.Config) { c.AuditProfiles = app.AuditProfilesPeople }},
+		"audit-profiles":      {"people", func(c *app.Config) { of[people.Settings](c).AuditProfiles = "people" }},
 		"fallback-concurrent": {"9", func(c *app.Config) { c.FallbackConcurrent = 9 }},
 		"read-wait":           {"5s", func(c *app.Config) { c.ReadWait = 5 * time.Second }},
-		"private-issuers":     {"true", func(c *app.Config) { c.PrivateIssuers = true }},
-		"private-endpoints":   {"true", func(c *app.Config) { c.PrivateEndpoints = true }},
-		"key-requests":        {"1.5", func(c *app.Config) { c.KeyQuota.Requests = 1.5 }},
-		"key-rows":            {"0", func(c *app.Config) { c.KeyQuota.Rows = 0 }},
-		"key-heavy":           {"2", func(c *app.Config) { c.KeyQuota.Heavy = 2 }},
-		"player-requests":     {"3", func(c *app.Config) { c.PlayerQuota.Requests = 3 }},
-		"player-rows":         {"4", func(c *app.Config) { c.PlayerQuota.Rows = 4 }},
-		"player-heavy":        {"5", func(c *app.Config) { c.PlayerQuota.Heavy = 5 }},
-		"address-requests":    {"6", func(c *app.Config) { c.AddressQuota.Requests = 6 }},
-		"address-heavy":       {"7", func(c *app.Config) { c.AddressQuota.Heavy = 7 }},
-		"site-title":          {"The arcade", func(c *app.Config) { c.Face.Title = "The arcade" }},
-		"site-accent":         {"#3151d3", func(c *app.Config) { c.Face.Accent = accent }},
-		"site-logo":           {picture.Name(), func(c *app.Config) { c.Face.Logo = logo }},
-		"site-footer":         {"Imprint", func(c *app.Config) { c.Face.Footer = "Imprint" }},
-		"site-logos":          {folder, func(c *app.Config) { c.Face.Logos = pages.Logos{"a.png": logo} }},
-		"site-language":       {"de", func(c *app.Config) { c.Language = "de" }},
-		"picture-font":        {"font.ttf", func(c *app.Config) { c.PictureFont = "font.ttf" }},
+		"private-issuers":     {"true", func(c *app.Config) { of[players.Settings](c).Private = true }},
+		"private-endpoints":   {"true", func(c *app.Config) { of[events.Settings](c).Private = true }},
+		"key-requests":        {"1.5", func(c *app.Config) { of[quotas.Settings](c).Keys.Requests = 1.5 }},
+		"key-rows":            {"0", func(c *app.Config) { of[quotas.Settings](c).Keys.Rows = 0 }},
+		"key-heavy":           {"2", func(c *app.Config) { of[quotas.Settings](c).Keys.Heavy = 2 }},
+		"player-requests":     {"3", func(c *app.Config) { of[quotas.Settings](c).Players.Requests = 3 }},
+		"player-rows":         {"4", func(c *app.Config) { of[quotas.Settings](c).Players.Rows = 4 }},
+		"player-heavy":        {"5", func(c *app.Config) { of[quotas.Settings](c).Players.Heavy = 5 }},
+		"address-requests":    {"6", func(c *app.Config) { of[quotas.Settings](c).Addresses.Requests = 6 }},
+		"address-heavy":       {"7", func(c *app.Config) { of[quotas.Settings](c).Addresses.Heavy = 7 }},
+		"site-title":          {"The arcade", func(c *app.Config) { of[pages.Settings](c).Face.Title = "The arcade" }},
+		"site-accent":         {"#3151d3", func(c *app.Config) { of[pages.Settings](c).Face.Accent = accent }},
+		"site-logo":           {picture.Name(), func(c *app.Config) { of[pages.Settings](c).Face.Logo = logo }},
+		"site-footer":         {"Imprint", func(c *app.Config) { of[pages.Settings](c).Face.Footer = "Imprint" }},
+		"site-logos":          {folder, func(c *app.Config) { of[pages.Settings](c).Face.Logos = pages.Logos{"a.png": logo} }},
+		"site-language":       {"de", func(c *app.Config) { of[pages.Settings](c).Language = "de" }},
+		"picture-font":        {"font.ttf", func(c *app.Config) { of[pages.Settings](c).Font = "font.ttf" }},
 	}
 }
+
+// of returns the settings of a feature.
+func of[T any](c *app.Config) *T { return featuretest.SettingsOf[T](c.Features) }
 
 // TestOldSettings: a setting that goes with the next release has its effect as a flag, as a variable and in a file of settings. It is in no help, no
 // manual and no document, and the log of a start has a line about it.
@@ -88,8 +95,11 @@ func TestOldSettings(t *testing.T) {
 	shown.Write(document)
 	all := strings.ReplaceAll(shown.String(), `\-`, "-") // as the manual writes a hyphen
 	known := map[string]bool{}
-	for _, f := range (&program{}).oldFlags(new(app.Defaults())) {
-		known[f.Names()[0]] = true
+	defaults := app.Defaults()
+	for _, f := range defaults.Fields() {
+		if f.Old {
+			known[f.Name] = true
+		}
 	}
 	for name, old := range oldSettings(t) {
 		if !known[name] {
@@ -114,7 +124,7 @@ func TestOldSettings(t *testing.T) {
 			name + " in the file of --config": {nil, []string{"--config", file}},
 		} {
 			got, log := startWith(t, c.env, c.args...)
-			if !reflect.DeepEqual(got, want) {
+			if !same(got, want) {
 				t.Errorf("%s: got\n%#v\nwant\n%#v", place, got, want)
 			}
 			if strings.Count(log, "\n") != 1 || !strings.Contains(log, `level=WARN msg="this setting goes with the next release" setting=`) || !strings.Contains(log, place) {

@@ -16,8 +16,15 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/features"
+	"leaderboard/features/events"
+	"leaderboard/features/pages"
+	"leaderboard/features/people"
+	"leaderboard/features/players"
+	"leaderboard/features/quotas"
+	"leaderboard/features/signin"
+	"leaderboard/httpapi"
 	"leaderboard/internal/app"
-	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 )
 
@@ -51,16 +58,23 @@ type section struct {
 	names []string // of flags
 }
 
+// sectionsOfServers are what the tags of settings say.
+func sectionsOfServers() (out []section) {
+	cfg := app.Defaults()
+	for _, f := range cfg.Fields() {
+		if n := len(out); !f.Hidden && (n == 0 || out[n-1].title != f.Section) {
+			out = append(out, section{title: f.Section})
+		}
+		if last := len(out) - 1; !f.Hidden {
+			out[last].names = append(out[last].names, f.Name)
+		}
+	}
+	out[1].names = append(out[1].names, "config") // which is of serve alone
+	return out
+}
+
 func sections() []section {
-	return []section{
-		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "base-path", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "allow-private-addresses", "cors-origins", "shutdown-timeout", "drain-delay", "migrate", "config"}},
-		{"People who sign in", []string{"public-url", "oidc-issuer", "oidc-client-id", "oidc-client-secret", "oidc-scopes", "oidc-claim", "oidc-admins", "oidc-writers", "oidc-readers", "oidc-boards-claim", "oidc-session"}},
-		{"Quotas", []string{"key-quota", "player-quota", "address-quota", "servers"}},
-		{"Writing", []string{"change-ttl", "audit-ttl"}},
-		{"Reading", []string{"max-age", "resident-memory", "stale-limit"}},
-		{"Pages", []string{"site"}},
-		{"Logging", []string{"log", "log-level"}},
+	return append(sectionsOfServers(), []section{
 		{"Checking a start (serve)", []string{"check"}},
 		{"Contexts (context set)", []string{"key-file"}},
 		{"The dev command", []string{"dir", "members", "quiet-demo"}},
@@ -84,7 +98,7 @@ func sections() []section {
 		{"Looking at changes (audit, hidden, run list)", []string{"board", "member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
 		{"Rules of a board (board put, board update)", append([]string{"rules", "unset", "if-match"}, flagsOfRules(leaderboard.RuleFields())...)},
-	}
+	}...)
 }
 
 // flagsOfRules returns the flags that only rules of boards have.
@@ -185,7 +199,10 @@ func TestFlags(t *testing.T) {
 		}
 	}
 	variables := 0
-	ofServers := []string{"MySQL and Redis", "Serving", "People who sign in", "Quotas", "Writing", "Reading", "Pages", "Logging", "The dev command"}
+	ofServers := []string{"The dev command"}
+	for _, s := range sectionsOfServers() {
+		ofServers = append(ofServers, s.title)
+	}
 	p := &program{}
 	for name, f := range allFlags(t, p) {
 		if f.GetUsage() == "" {
@@ -251,9 +268,23 @@ func readWith(t *testing.T, env map[string]string, args ...string) (app.Config, 
 	p := &program{stdio: stdio{strings.NewReader(""), io.Discard, io.Discard}, env: func(name string) string { return env[name] }}
 	cfg, root := app.Defaults(), p.root()
 	root.Commands = append(root.Commands, p.leaf("probe", "", "", func(context.Context, []string) error { return nil },
-		append(p.serverFlags(&cfg), p.migrateFlag(&cfg))...))
+		append(p.serverFlags(&cfg), p.serverFlags(&cfg, "migrate")...)...))
 	err := root.Run(t.Context(), append([]string{"leaderboard", "probe"}, args...))
 	return cfg, err
+}
+
+// same reports whether two configurations are equal, with what features have of them.
+func same(a, b app.Config) bool {
+	settingsOf := func(c *app.Config) (all []any) {
+		for _, f := range c.Features {
+			if f.Settings != nil {
+				all = append(all, f.Settings)
+			}
+		}
+		c.Features = nil
+		return all
+	}
+	return reflect.DeepEqual(settingsOf(&a), settingsOf(&b)) && reflect.DeepEqual(a, b)
 }
 
 func TestPrecedence(t *testing.T) {
@@ -269,19 +300,27 @@ func TestPrecedence(t *testing.T) {
 	}{
 		"defaults": {nil, nil, app.Config{
 			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, ChangeTTL: time.Hour,
-			AuditTTL: 9600 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, Language: "en", StaleLimit: 10 * time.Minute,
-			KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, PlayerQuota: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
-			SignIn:    installed.SignIn{Scopes: []string{"email", "profile"}, Claim: "groups", Session: 12 * time.Hour},
-			LogFormat: "text", LogLevel: "info",
+			AuditTTL: 9600 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute,
+			Servers: 1, LogFormat: "text", LogLevel: "info", Features: []features.Feature{
+				{Settings: &players.Settings{}},
+				{Settings: &people.Settings{}},
+				{Settings: &events.Settings{}},
+				{Settings: &signin.Settings{Scopes: []string{"email", "profile"}, Claim: "groups", Session: 12 * time.Hour}},
+				{Settings: &quotas.Settings{
+					Keys: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, Players: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20}, Addresses: leaderboard.Rates{Requests: 1000, Heavy: 100},
+				}},
+				{Settings: &pages.Settings{}},
+			},
 		}},
 		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MAX_AGE": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, changed(func(c *app.Config) {
 			c.Listen, c.MaxAge, c.Migrate = ":1", time.Second, true
 		})},
 		"private addresses": {nil, []string{"--allow-private-addresses"}, changed(func(c *app.Config) {
-			c.PrivateIssuers, c.PrivateEndpoints = true, true
+			c.AllowPrivate = true
 		})},
 		"quotas": {map[string]string{"LEADERBOARD_ADDRESS_QUOTA": "5/0.5"}, []string{"--key-quota", "1/0/2"}, changed(func(c *app.Config) {
-			c.KeyQuota, c.AddressQuota = leaderboard.Rates{Requests: 1, Heavy: 2}, leaderboard.Rates{Requests: 5, Heavy: 0.5}
+			q := of[quotas.Settings](c)
+			q.Keys, q.Addresses = leaderboard.Rates{Requests: 1, Heavy: 2}, leaderboard.Rates{Requests: 5, Heavy: 0.5}
 		})},
 		"flags win": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MIGRATE": "true"}, []string{"--listen", ":2", "--migrate=false"}, changed(func(c *app.Config) {
 			c.Listen = ":2"
@@ -302,7 +341,7 @@ func TestPrecedence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(got, c.want) {
+			if !same(got, c.want) {
 				t.Errorf("got  %#v\nwant %#v", got, c.want)
 			}
 		})
@@ -414,10 +453,7 @@ func TestSecretsStaySecret(t *testing.T) {
 			}
 		}
 	}
-	keys, err := parseKeys("admin:" + secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := []httpapi.SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: secret}}
 	cfg := devOptions{Config: app.Config{Keys: keys}}
 	top := readOptions{remote: remote{key: secret}}
 	if s := fmt.Sprintf("%v %+v %+v %v %+v", cfg, &cfg, cfg.Keys, top, &top); strings.Contains(s, secret) {
@@ -455,7 +491,7 @@ func TestRuleFields(t *testing.T) {
 // TestServerDefaults: the flags' defaults of a server are those of the app.
 func TestServerDefaults(t *testing.T) {
 	got, err := readWith(t, nil)
-	if want := app.Defaults(); err != nil || !reflect.DeepEqual(got, want) {
+	if want := app.Defaults(); err != nil || !same(got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 }

@@ -165,8 +165,7 @@ func (p *program) toolLeaf(name, usage string, o *toolOptions, do func(context.C
 
 func (p *program) refreshCommand() *cli.Command {
 	o, kind := p.toolOptions(), string(leaderboard.RunKindFull)
-	flags := append(p.mysqlFlags(&o.Config), p.redisFlag(&o.Config), p.faultFlag(&o.Config))
-	flags = append(slices.Concat(flags, p.loggingFlags(&o.Config), o.flags()),
+	flags := append(slices.Concat(p.serverFlags(&o.Config, "mysql-dsn", "mysql-max-conns", "redis-url", "fault", "log", "log-level"), o.flags()),
 		choice(p.option("kind", "full rebuilds the copy, incremental catches up by the change log, recompute computes derived boards from scratch"),
 			&kind, "full", "incremental", "recompute"))
 	return p.toolLeaf("refresh", "renew Redis copies now, as a cron job does: on the database of --mysql-dsn, else by the server of --url; status 1 when one fails", o,
@@ -288,7 +287,7 @@ func (p *program) indexCommand() *cli.Command {
 	leaf := func(name, usage string, do func(context.Context, *toolOptions) error, flags ...cli.Flag) *cli.Command {
 		o := p.toolOptions()
 		return p.toolLeaf(name, usage, o, func(ctx context.Context) error { return do(ctx, o) },
-			slices.Concat(p.mysqlFlags(&o.Config), p.loggingFlags(&o.Config), []cli.Flag{jsonFlag(&o.json)}, flags)...)
+			slices.Concat(p.serverFlags(&o.Config, "mysql-dsn", "mysql-max-conns", "log", "log-level"), []cli.Flag{jsonFlag(&o.json)}, flags)...)
 	}
 	return group(
 		"index", "the rank indexes, which find any rank at any depth",

@@ -25,8 +25,7 @@ type comparison struct {
 
 func (p *program) verifyCommand() *cli.Command {
 	o, against := p.toolOptions(), "copy"
-	flags := append(p.mysqlFlags(&o.Config), p.redisFlag(&o.Config))
-	flags = append(slices.Concat(flags, p.loggingFlags(&o.Config), o.flags()),
+	flags := append(slices.Concat(p.serverFlags(&o.Config, "mysql-dsn", "mysql-max-conns", "redis-url", "log", "log-level"), o.flags()),
 		choice(p.option("against", "what verify compares MySQL with: copy, the copies in Redis; sources, derived boards with their sources"),
 			&against, "copy", "sources"))
 	return p.toolLeaf("verify", "compare Redis copies with MySQL, or derived boards with their sources: on the database of --mysql-dsn, else by the server of --url; "+

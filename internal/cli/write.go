@@ -15,6 +15,7 @@ import (
 
 	"leaderboard/client"
 	"leaderboard/internal/app"
+	"leaderboard/internal/settings"
 	"leaderboard/internal/terminal"
 	"leaderboard/internal/transfer"
 	"leaderboard/leaderboard"
@@ -111,7 +112,7 @@ func (o *submitOptions) entries(args []string) ([]leaderboard.Submission, error)
 		if arg[at+1:] == "" && o.terms.edits() {
 			sub.Edit.NoScore = true
 		} else {
-			score, ok := wholeNumber(arg[at+1:])
+			score, ok := settings.WholeNumber(arg[at+1:])
 			if !ok {
 				return nil, usagef("want MEMBER=SCORE with a whole number from %d to %d, not %q", int64(-1<<63), int64(1<<63-1), arg)
 			}
@@ -281,7 +282,7 @@ type zsetOptions struct {
 func (o *importOptions) zsetFlags() []cli.Flag {
 	return []cli.Flag{
 		newChecked(o.option("redis", "import a sorted set of the Redis at this `URL`, as in redis://:password@127.0.0.1:6379/0, read into FILE first; "+
-			"empty FILE: BOARD.zset.csv"), &o.zset.redis, parseRedisURL),
+			"empty FILE: BOARD.zset.csv"), &o.zset.redis, app.ParseRedisURL),
 		&cli.StringFlag{Name: "zset", Usage: "key of the sorted set in --redis", Destination: &o.zset.key},
 		whole(o.option("multiply", "what each score of --zset is multiplied by: 100 makes 12.34 the whole number 1234"), &o.zset.multiply, 1, 1_000_000_000),
 	}

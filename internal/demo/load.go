@@ -62,7 +62,7 @@ func Load(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	engine := features.On(s, installed.Features(installed.Settings{}))
+	engine := features.On(s, installed.Features())
 	l := &loading{Options: o, store: s, lists: features.Offered[friends](engine), profiles: features.Offered[profiles](engine), clock: c, regulars: regulars(o.Members)}
 	if there, err := l.present(ctx, Board); there || err != nil {
 		return err

@@ -133,7 +133,7 @@ func featureRules() []importRule {
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
 				"leaderboard/api", "leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/cache", "leaderboard/internal/bounded", mirrorPkg, oidcPkg, "leaderboard/internal/dialer", "leaderboard/internal/varint", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/cache", "leaderboard/internal/bounded", mirrorPkg, oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
 		})
@@ -151,6 +151,7 @@ func programRules() []importRule {
 		{dir: "internal/apptest", may: []string{"leaderboard/internal/child"}},
 		{dir: "internal/child"},
 		{dir: "internal/serverfault"},
+		{dir: "internal/settings", may: []string{nounsPkg}},
 		{dir: "internal/csvcell"},
 		{dir: "internal/varint"},
 		{dir: "internal/demo", may: []string{nounsPkg, "leaderboard/features", "leaderboard/store", "leaderboard/internal/app/installed", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
@@ -182,11 +183,11 @@ func programRules() []importRule {
 		{
 			dir: "internal/cli", may: []string{
 				nounsPkg, "leaderboard/api", "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
-				"leaderboard/migrations", "leaderboard/features/pages", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver", "leaderboard/internal/dialer",
+				"leaderboard/migrations", "leaderboard/internal/app", "leaderboard/internal/settings", "leaderboard/internal/demo", "leaderboard/internal/demo/game", "leaderboard/internal/devserver",
 				"leaderboard/internal/terminal", "leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
 				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...", "go.yaml.in/yaml/v3", // files of contexts and settings
 			},
-			inTest: []string{"leaderboard/internal/apptest", "leaderboard/internal/app/installed"}, // the settings of features
+			inTest: []string{"leaderboard/internal/apptest", "leaderboard/features/..."}, // whose settings are in the command line
 		},
 		{dir: "cmd/leaderboard", may: []string{"leaderboard/internal/cli"}},
 		{dir: "workshop", any: true},        // a module of its own, held by its go.mod besides

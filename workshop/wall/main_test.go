@@ -17,7 +17,7 @@ func TestListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	for _, f := range installed.Features(installed.Settings{}) {
+	for _, f := range installed.Features() {
 		want = append(want, f.Name)
 	}
 	if got := listed(written); !slices.Equal(got, want) {

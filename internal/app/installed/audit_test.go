@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/featuretest"
+	"leaderboard/features/people"
 	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 	"leaderboard/store/storetest/dbtest"
@@ -340,7 +342,9 @@ func TestAuditOfProfiles(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		quiet := openWith(t, dsn, installed.Settings{ProfilesByPeople: true}, nil)
+		list := installed.Features()
+		featuretest.SettingsOf[people.Settings](list).AuditProfiles = "people"
+		quiet := openWith(t, dsn, list, nil)
 		machine := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kgame"})
 		put := func(s *whole, ctx context.Context, name string, attributes leaderboard.Attributes) {
 			t.Helper()

@@ -34,12 +34,12 @@ func (w *whole) people() *people.Store { return features.Offered[*people.Store](
 // open returns a migrated store on a database, with all features.
 func open(t testing.TB, dsn string, change func(*store.Config)) *whole {
 	t.Helper()
-	return openWith(t, dsn, installed.Settings{}, change)
+	return openWith(t, dsn, installed.Features(), change)
 }
 
-// openWith returns one whose features have other settings.
-func openWith(t testing.TB, dsn string, settings installed.Settings, change func(*store.Config)) *whole {
+// openWith returns one with features whose settings are others.
+func openWith(t testing.TB, dsn string, list []features.Feature, change func(*store.Config)) *whole {
 	t.Helper()
-	s, e := featuretest.Store(t, dsn, installed.Features(settings), change)
+	s, e := featuretest.Store(t, dsn, list, change)
 	return &whole{s, e}
 }

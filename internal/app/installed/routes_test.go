@@ -18,7 +18,7 @@ import (
 
 // rowsOfFeatures are the routes of all features, on an engine that has nothing.
 func rowsOfFeatures(e *features.Engine) (rows []httpapi.Route) {
-	for _, o := range features.Open(installed.Features(installed.Settings{}), e) {
+	for _, o := range features.Open(installed.Features(), e) {
 		rows = append(rows, o.Routes...)
 	}
 	return rows

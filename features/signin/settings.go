@@ -1,0 +1,87 @@
+package signin
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"leaderboard/features"
+	"leaderboard/internal/dialer"
+	"leaderboard/internal/settings"
+	"leaderboard/leaderboard"
+)
+
+// Settings are how people sign in, by the tags of package settings.
+type Settings struct {
+	PublicURL string `setting:"public-url" section:"People who sign in" value:"URL" doc:"URL at which people reach the server, as in https://scores.example, without a path; --oidc-issuer needs it"`
+
+	Issuer string   `setting:"oidc-issuer" value:"URL" doc:"URL of the OpenID provider by which people sign in to the console, as it calls itself; empty: nobody signs in, there are keys"`
+	Client string   `setting:"oidc-client-id" doc:"id of this server at the provider"`
+	Secret string   `setting:"oidc-client-secret" doc:"its secret there, best as a variable; empty: a public client, which PKCE protects"` // secret
+	Scopes []string `setting:"oidc-scopes" default:"email,profile" bytes:"255" doc:"what is asked of the provider, besides openid, separated by commas"`
+
+	Claim   string   `setting:"oidc-claim" default:"groups" doc:"claim of the ID token that the next three have values of: a text or a list, as in groups, email or realm_access.roles; an email address has to be verified"`
+	Admins  []string `setting:"oidc-admins" bytes:"255" doc:"values of it, separated by commas, with which somebody has scope admin"`
+	Writers []string `setting:"oidc-writers" bytes:"255" doc:"those with scope write"`
+	Readers []string `setting:"oidc-readers" bytes:"255" doc:"those with scope read"`
+	Boards  string   `setting:"oidc-boards-claim" doc:"claim with the boards that somebody may see to, a list of names and of prefixes such as game1-*; empty: all boards"`
+
+	Session time.Duration `setting:"oidc-session" doc:"how long somebody is signed in, from 1m to 12h"`
+}
+
+// Parsers implements settings.Parsers.
+func (s *Settings) Parsers() map[string]func(string) error {
+	return map[string]func(string) error{
+		"public-url": settings.Into(&s.PublicURL, parseSite), "oidc-issuer": settings.Into(&s.Issuer, parseProvider), "oidc-session": settings.Into(&s.Session, parseSession),
+	}
+}
+
+func parseSession(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < time.Minute || d > leaderboard.MaxSession {
+		return 0, fmt.Errorf("want a duration from 1m to 12h, not %q", v)
+	}
+	return d, nil
+}
+
+// parseSite reads the URL of this server.
+func parseSite(v string) (string, error) {
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || strings.TrimSuffix(v, "/") != u.Scheme+"://"+u.Host {
+		return "", fmt.Errorf("want a URL such as https://scores.example, without a path, not %q", v)
+	}
+	return strings.TrimSuffix(v, "/"), nil
+}
+
+// parseProvider reads the name of a provider. Who signs in is what comes from there, so it comes by https, unless it is from this
+// machine.
+func parseProvider(v string) (string, error) {
+	u, err := url.Parse(v)
+	if err != nil || u.RawQuery != "" || dialer.Check(v, dialer.Rules{Private: true, Plain: true}) != "" {
+		return "", errors.New("want a URL such as https://login.example/realms/games")
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !leaderboard.IsThisMachine(u.Hostname())) {
+		return "", errors.New("want https; http only at localhost")
+	}
+	return v, nil
+}
+
+// Check implements features.Checker: it fails when the settings are not complete.
+func (s *Settings) Check(server features.Server) error {
+	switch {
+	case s.Issuer == "" && (s.Client != "" || s.Secret != "" || len(slices.Concat(s.Admins, s.Writers, s.Readers)) > 0):
+		return errors.New("--oidc-client-id, its secret and roles go with --oidc-issuer: give the URL of the provider too, or none of them")
+	case s.Issuer == "":
+		return nil
+	case s.PublicURL == "":
+		return errors.New("--oidc-issuer needs --public-url, the URL of this server, which the provider sends people back to")
+	case s.Client == "":
+		return fmt.Errorf("--oidc-issuer needs --oidc-client-id: register this server at the provider, with the address %s", s.PublicURL+server.Base+leaderboard.SignInCallback)
+	case len(slices.Concat(s.Admins, s.Writers, s.Readers)) == 0:
+		return errors.New("--oidc-issuer needs --oidc-admins, --oidc-writers or --oidc-readers: without them nobody who signs in may do anything")
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+// Package settings reads the settings of a server from the tags of the structs that hold them. Each setting stands once, as a member of
+// the struct of the package that takes it; its flag, its variable, its key in a file, its help and its line in docs/settings.md are made of:
+//
+//	setting  the name
+//	doc      what it is, in a sentence
+//	value    the words of doc that stand for the value in help, as in --listen host:port
+//	default  the value when it is not given, as it is written; without the tag it is what the struct has, which help does not show
+//	section  of the document, for this member and those after it
+//	words    the values that a text may have, separated by commas
+//	range    the least and the greatest number or duration, as in "1,100"; "1m" has no greatest
+//	bytes    how long each text of a list may be
+//	command  the only command that has it, besides those that name it
+//	hidden   anything: no help shows it
+//	old      it goes with the next release; the setting that takes its place, "" for none. It is hidden, and needs no doc
+//
+// A setting with a form of its own is read by a function of Parsers. The member may be a blank one then, for the tags alone.
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Field is a setting.
+type Field struct {
+	Name, Doc, Default, Section, Command, Instead string
+
+	Words       []string
+	Hidden, Old bool
+	Value       any                     // points to the member; nil: it has a form of its own
+	Set         func(text string) error // reads a value that is not empty
+}
+
+// Parsers is implemented by a struct with settings that have a form of their own.
+type Parsers interface {
+	// Parsers returns what reads such settings into the struct, by their names.
+	Parsers() map[string]func(text string) error
+}
+
+// Into returns a parser that puts what parse returns into *at.
+func Into[T any](at *T, parse func(string) (T, error)) func(string) error {
+	return func(text string) error {
+		value, err := parse(text)
+		if err == nil {
+			*at = value
+		}
+		return err
+	}
+}
+
+// Text takes every text.
+func Text(v string) (string, error) { return v, nil }
+
+// Of returns the settings of some structs, to which holders point: a section after the other, and in a section in the order of the
+// structs; then those that go. It panics for a tag that says nothing or contradicts another one.
+func Of(sections []string, holders ...any) []Field {
+	var fields []Field
+	for _, holder := range holders {
+		fields = append(fields, fieldsOf(holder)...)
+	}
+	at := map[string]int{}
+	for i := range fields {
+		f := &fields[i]
+		if _, twice := at[f.Name]; twice {
+			panic("the setting " + f.Name + " is there twice")
+		}
+		at[f.Name] = slices.Index(sections, f.Section)
+		if f.Old {
+			at[f.Name] = len(sections)
+		} else if at[f.Name] < 0 {
+			panic("the section of " + f.Name + " is none of those that there are: " + f.Section)
+		}
+	}
+	for i := range fields {
+		if by := fields[i].Instead; by != "" {
+			if _, ok := at[by]; !ok {
+				panic(by + " takes the place of " + fields[i].Name + " and is no setting")
+			}
+		}
+	}
+	slices.SortStableFunc(fields, func(a, b Field) int { return cmp.Compare(at[a.Name], at[b.Name]) })
+	return fields
+}
+
+// Reset gives settings their defaults.
+func Reset(fields []Field) {
+	for i := range fields {
+		if f := &fields[i]; f.Default != "" {
+			if err := f.Set(f.Default); err != nil {
+				panic("the default of " + f.Name + ": " + err.Error())
+			}
+		}
+	}
+}
+
+// fieldsOf reads the tags of one struct.
+func fieldsOf(holder any) (fields []Field) {
+	own := map[string]func(string) error{}
+	if h, ok := holder.(Parsers); ok {
+		own = h.Parsers()
+	}
+	v, section := reflect.ValueOf(holder).Elem(), ""
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		section = cmp.Or(tag.Get("section"), section)
+		if name := tag.Get("setting"); name != "" {
+			f := fieldOf(name, tag)
+			f.Section = section
+			if f.Set = own[name]; f.Set == nil {
+				f.Value = v.Field(i).Addr().Interface()
+				f.Set = f.parser(tag)
+			}
+			delete(own, name)
+			fields = append(fields, f)
+		}
+	}
+	for name := range own {
+		panic("there is a parser and no member for the setting " + name)
+	}
+	return fields
+}
+
+// fieldOf reads what tags say for people.
+func fieldOf(name string, tag reflect.StructTag) Field {
+	f := Field{Name: name, Doc: tag.Get("doc"), Default: tag.Get("default"), Command: tag.Get("command"), Hidden: tag.Get("hidden") != ""}
+	if f.Instead, f.Old = tag.Lookup("old"); f.Old {
+		f.Hidden = true
+	} else if f.Doc == "" {
+		panic("nothing says what the setting " + name + " is")
+	}
+	if value := tag.Get("value"); value != "" {
+		if !strings.Contains(f.Doc, value) {
+			panic("the value of " + name + " is not in its doc: " + value)
+		}
+		f.Doc = strings.Replace(f.Doc, value, "`"+value+"`", 1)
+	}
+	return f
+}
+
+// parser returns what reads a setting by the type of its member.
+func (f *Field) parser(tag reflect.StructTag) func(string) error {
+	least, most, _ := strings.Cut(tag.Get("range"), ",")
+	switch at := f.Value.(type) {
+	case *bool:
+		return Into(at, Switch)
+	case *string:
+		if words := tag.Get("words"); words != "" {
+			f.Words = strings.Split(words, ",")
+			return Into(at, OneOf(f.Words))
+		}
+		return Into(at, Text)
+	case *[]string:
+		return Into(at, list(number(f.Name, tag.Get("bytes"))))
+	case *time.Duration:
+		bound, err := time.ParseDuration(least)
+		if err != nil {
+			panic("the range of " + f.Name + ": " + err.Error())
+		}
+		return Into(at, Duration(bound))
+	case *int:
+		from, to := number(f.Name, least), number(f.Name, most)
+		if from > to {
+			panic("the range of " + f.Name + " is turned round")
+		}
+		return Into(at, Whole(from, to))
+	default:
+		panic(fmt.Sprintf("the setting %s is a %T, which needs a parser of its own", f.Name, f.Value))
+	}
+}
+
+func number(name, text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic("a number of " + name + ": " + err.Error())
+	}
+	return n
+}
