@@ -88,7 +88,7 @@ func TestCompressedOnce(t *testing.T) {
 	var first *coded
 	for range 3 {
 		api.ServeHTTP(discard{http.Header{}}, r)
-		kept := formsOf(page).slot(leaderboard.ModeStrict, false).Load()
+		kept := formsOf(page).slot(leaderboard.ModeStrict, false, false).Load()
 		if kept == nil || kept.zipped.Load() == nil || first != nil && kept.zipped.Load() != first {
 			t.Fatal("compressed again")
 		}

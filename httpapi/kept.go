@@ -26,8 +26,9 @@ type keptAnswers struct {
 	kept  []*keptModes // those with a form since all were dropped, some more than once
 }
 
-// keptModes are the encoded forms of one answer in each mode, by modeIndex; then the same with wide numbers as strings.
-type keptModes [8]atomic.Pointer[keptAnswer]
+// keptModes are the encoded forms of one answer in each mode, by modeIndex; then the same with wide numbers as strings; then all of
+// these with what is kept with its entries.
+type keptModes [16]atomic.Pointer[keptAnswer]
 
 func modeIndex(m leaderboard.Mode) int {
 	switch m {
@@ -45,6 +46,7 @@ func modeIndex(m leaderboard.Mode) int {
 // keptAnswer is the encoded form of an answer. Only zipped may change.
 type keptAnswer struct {
 	envelope
+	shown  Besides // beside the entries
 	plain  coded
 	zipped atomic.Pointer[coded] // made when it is first asked for
 }
@@ -77,19 +79,37 @@ func formsOf(page *leaderboard.Page) *keptModes {
 }
 
 // slot returns where the form in a mode is.
-func (m *keptModes) slot(mode leaderboard.Mode, strings bool) *atomic.Pointer[keptAnswer] {
+func (m *keptModes) slot(mode leaderboard.Mode, strings, shows bool) *atomic.Pointer[keptAnswer] {
 	form := modeIndex(mode)
 	if strings {
+		form += len(keptModes{}) / 4
+	}
+	if shows {
 		form += len(keptModes{}) / 2
 	}
 	return &m[form]
+}
+
+// keptBeside returns what a form that is kept shows beside the entries of a page; nil: it has to be looked up.
+func (on *Target) keptBeside(page *leaderboard.Page, strings bool) Besides {
+	if page.Encoded == nil || len(on.Shows) != 1 || kindOf(on.Shows[0]) != ShowsKept {
+		return nil
+	}
+	if kept := formsOf(page).slot(on.Query.Mode, strings, true).Load(); kept != nil {
+		return kept.shown
+	}
+	return nil
 }
 
 // put keeps a form of an answer.
 func (k *keptAnswers) put(modes *keptModes, slot *atomic.Pointer[keptAnswer], next *keptAnswer) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.grow(len(next.plain.body))
+	size := len(next.plain.body)
+	if next.shown != nil {
+		size *= 2 // it is in the body too
+	}
+	k.grow(size)
 	k.kept = append(k.kept, modes)
 	slot.Store(next)
 }
@@ -121,18 +141,20 @@ func (k *keptAnswers) drop() {
 	k.kept = nil
 }
 
-// respondShared is answer for a page that many requests share.
-func (k *keptAnswers) respondShared(c *Call, page *leaderboard.Page, on *Target, st *leaderboard.State, etag wire.ETag, body func([]byte) []byte) error {
+// respondShared is answer for a page that many requests share, with what lasts beside its entries.
+func (k *keptAnswers) respondShared(
+	c *Call, page *leaderboard.Page, on *Target, st *leaderboard.State, shown Besides, etag wire.ETag, body func([]byte) []byte,
+) error {
 	st = on.marked(st)
 	etag = c.form(etag)
 	e := envelope{on.Ref.Board, on.Ref.Name, on.Ref.Window, *st, etag}
 	modes := formsOf(page)
-	slot := modes.slot(on.Query.Mode, c.Strings)
+	slot := modes.slot(on.Query.Mode, c.Strings, shown != nil)
 	kept := slot.Load()
 	if kept == nil || kept.envelope != e {
 		buf := c.shared.buffer()
 		*buf = append(body(appendCommon((*buf)[:0], on, st)), "}\n"...)
-		kept = &keptAnswer{envelope: e, plain: newCoded(c.copied(*buf), etag.Tag(st.Seq))}
+		kept = &keptAnswer{envelope: e, shown: shown, plain: newCoded(c.copied(*buf), etag.Tag(st.Seq))}
 		c.shared.release(buf)
 		k.put(modes, slot, kept)
 	}

@@ -23,7 +23,7 @@ func TestKeptAnswers(t *testing.T) {
 		c := Call{response: response{shared: &api.shared, W: w, R: httptest.NewRequest(http.MethodGet, "/", nil)}}
 		c.follow(&api.unknown)
 		on.Query.Mode = mode
-		err := kept.respondShared(&c, shared, &on, &st, etag, func(b []byte) []byte {
+		err := kept.respondShared(&c, shared, &on, &st, nil, etag, func(b []byte) []byte {
 			encoded++
 			return append(b, `"x":"`+strings.Repeat("x", size)+`"`...)
 		})

@@ -34,10 +34,10 @@ func (h *reader) top(c *Call) error {
 	etag := shown.AddTo(c.ETag(&on, &st).Int(limit).Int(offset).Text(q.After).DenseOf(q.Mode, page.Entries))
 	entries := wire.EntriesOf(&on.Ref)
 	body := func(b []byte) []byte { return appendPage(b, on.Form(), page, &entries, shown) }
-	if shown != nil || offset > 0 || q.After != "" || page.Encoded == nil {
+	if !shown.lasts() || offset > 0 || q.After != "" || page.Encoded == nil {
 		return c.Answer(&on, &st, etag, body)
 	}
-	return h.kept.respondShared(c, page, &on, &st, etag, body)
+	return h.kept.respondShared(c, page, &on, &st, shown, etag, body)
 }
 
 // around answers GET …/members/{member}/around: the slice around a member.

@@ -17,6 +17,9 @@ func (r Reading) page(c *Call, on *Target, q leaderboard.PageQuery) (*leaderboar
 	if on.Shows == nil {
 		return page, page.State, nil, nil
 	}
+	if shown := on.keptBeside(page, c.Strings); shown != nil {
+		return page, page.State, shown, nil
+	}
 	read := page
 	st, shown, err := r.beside(c, on, &page.State, pointers(page.Entries), func() (*leaderboard.State, []*leaderboard.Ranked, error) {
 		var err error

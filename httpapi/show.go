@@ -45,6 +45,12 @@ type Beside interface {
 	AppendTo(b []byte, i int) []byte
 }
 
+// Lasting is a Beside of a Kept that may know that it is what there is beside these entries at the state of the answer, for good.
+type Lasting interface {
+	Beside
+	Lasts() bool
+}
+
 // Besides is all that an answer shows beside its entries.
 type Besides []Beside
 
@@ -62,6 +68,16 @@ func (list Besides) AppendTo(b []byte, i int) []byte {
 		b = one.AppendTo(b, i)
 	}
 	return b
+}
+
+// lasts reports whether that is all that there ever is beside the entries of an answer at its state. Nothing is.
+func (list Besides) lasts() bool {
+	for _, b := range list {
+		if l, ok := b.(Lasting); !ok || !l.Lasts() {
+			return false
+		}
+	}
+	return true
 }
 
 // SlowLookUp is how long it may take to look up what is shown before the answer that shows it is judged again.

@@ -180,6 +180,7 @@ type Answer struct {
 // MetadataQuery asks for the metadata of entries of one period.
 type MetadataQuery struct {
 	Period  *PeriodRef
+	At      Revision // that the entries were read at; zero: it is not known
 	Entries []Entry
 }
 
@@ -189,6 +190,8 @@ type EntryMetadata struct {
 	// Moved: what is stored is that of another entry of the member, so the one that was asked for is no more or not yet there.
 	// Both are to be read at one state then, see Query.Metadata.
 	Moved bool
+	// Lasts: at MetadataQuery.At the entry had this for sure, whatever is written later.
+	Lasts bool
 }
 
 // MetadataMoved reports whether one of the entries that were asked for is not the one that there is metadata of.

@@ -9,6 +9,11 @@ type Revision struct {
 	AsOf        Micros
 }
 
+// Covers reports whether the revision is another one or later: of the same incarnation, and neither number is less.
+func (r Revision) Covers(other Revision) bool {
+	return r.Incarnation == other.Incarnation && r.Seq >= other.Seq && r.AsOf >= other.AsOf
+}
+
 // KeysPeriod is the id under which the table of API keys is watched among the periods: its revision has the number of
 // changes in Seq and the time of the last in AsOf, and is the zero Revision before the first. No period has this id.
 const KeysPeriod int64 = 0

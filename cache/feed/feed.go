@@ -173,7 +173,7 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 	if now.Sub(latest.sent) > maxAge {
 		return VerdictUnknown
 	}
-	denied := covers(p.denied, r)
+	denied := p.denied.Covers(r)
 	if denied && latest.denies(r) {
 		return VerdictDiverged
 	}
@@ -221,15 +221,10 @@ const maxSeen = 16
 
 // see notes that there was an answer at a revision.
 func (p *period) see(r leaderboard.Revision, now time.Time) {
-	known := func(s seen) bool { return covers(s.Revision, r) }
+	known := func(s seen) bool { return s.Revision.Covers(r) }
 	if len(p.seen) < maxSeen && !slices.ContainsFunc(p.seen, known) {
 		p.seen = append(p.seen, seen{r, now})
 	}
-}
-
-// covers reports whether a is b or later: of the same incarnation, and neither number is less.
-func covers(a, b leaderboard.Revision) bool {
-	return a.Incarnation == b.Incarnation && a.Seq >= b.Seq && a.AsOf >= b.AsOf
 }
 
 // Wait returns when a statement that was sent after the call has been answered. That is sent at once, or when the one under
@@ -297,7 +292,7 @@ func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, know
 	defer p.mu.Unlock()
 	if len(p.samples) > 0 {
 		known = true
-		if latest := &p.samples[len(p.samples)-1]; !latest.exists || !covers(than, latest.Revision) {
+		if latest := &p.samples[len(p.samples)-1]; !latest.exists || !than.Covers(latest.Revision) {
 			return nil, known
 		}
 	}
@@ -552,7 +547,7 @@ func (p *period) check(s *sample) {
 		return a.first.Before(s.sent)
 	})
 	if p.floor != (leaderboard.Revision{}) {
-		if deny(p.floor, p.raised); covers(p.denied, p.floor) {
+		if deny(p.floor, p.raised); p.denied.Covers(p.floor) {
 			p.floor = leaderboard.Revision{} // answers of the database itself are fresh again
 		}
 	}

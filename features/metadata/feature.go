@@ -3,19 +3,24 @@ package metadata
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"leaderboard/features"
 	"leaderboard/store"
 )
 
 // Feature returns what the folder registers.
 func Feature() features.Feature {
-	return features.Feature{Name: "metadata", Part: Part{}, Open: func(e *features.Engine) features.Opened {
+	known := newKnown()
+	return features.Feature{Name: "metadata", Part: Part{known}, Open: func(e *features.Engine) features.Opened {
 		s := NewStore(e.DB, e.Alone)
+		s.known = known
 		return features.Opened{
 			Sweep: []store.Job{{Name: "sweep metadata", Run: func(ctx context.Context, slice store.Slice) (bool, error) {
 				return emptied(ctx, e.Sweeper, slice)
 			}}},
 			ForgetAfter: forget,
+			Metrics:     []prometheus.Collector{s.asked.all, s.known.metric()},
 			Offers:      []any{s, Show{s, e.Rankings}},
 		}
 	}}

@@ -15,7 +15,7 @@ import (
 )
 
 // Part adds metadata of entries to the transaction of submissions.
-type Part struct{}
+type Part struct{ known *known } // nil: nothing is kept
 
 // On returns the metadata of a board's entries, nil if the board keeps none.
 func (Part) On(b *commit.Board, _ *commit.Needs) commit.BoardPart {
@@ -310,4 +310,16 @@ func (w *writes) inOrder(bodies []*body) []*body {
 		return cmp.Or(strings.Compare(w.owner[a], w.owner[b]), cmp.Compare(a.id, b.id))
 	})
 	return bodies
+}
+
+// Committed keeps what a batch has made of entries of periods in memory.
+func (p Part) Committed(changed []commit.BoardPart) {
+	if p.known == nil {
+		return
+	}
+	for _, m := range commit.PartsOf[*metadata](changed) {
+		for period, list := range m.periods {
+			p.known.wrote(period, list)
+		}
+	}
 }

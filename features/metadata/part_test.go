@@ -20,6 +20,8 @@ func TestPlans(t *testing.T) {
 	var reads, bodies mysql.Text
 	(&metadata{}).ReadEntries(&reads, []int64{1, 2, 3, 4, 5, 6, 7, 8}, members)
 	out["read"] = plantest.Planned{Query: strings.TrimSuffix(reads.String(), ";"), Keys: map[string]string{"m": "PRIMARY", "b": "PRIMARY"}}
+	looked := wantedRows{states: true, periods: []int64{1}, members: members[:1], ahead: 100}
+	out["looked up"] = plantest.Planned{Query: looked.text(), Keys: map[string]string{"m": "PRIMARY", "b": "PRIMARY", "periods": "PRIMARY"}}
 	out["of periods"] = plantest.Planned{Query: lockedRows([]int64{1, 2, 3, 4, 5}, 1000), Keys: map[string]string{"entry_metadata": "PRIMARY"}}
 	out["emptied"] = plantest.Planned{Query: plantest.Literal(emptiedNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"entry_metadata": "entry_metadata_emptied"}}
 	w := &writes{delta: map[*body]int64{}, owner: map[*body]string{}}

@@ -21,22 +21,40 @@ type storedRow struct {
 	BodyID   int64    // or noBody
 	Refs     int64    // of the body, 0 when there is none
 	Body     string   // "": there is none, or it was not read
+
+	At leaderboard.Revision // of the period, in a row that says nothing else
 }
 
 // appendRows appends the statement, without an end, that reads the metadata of members in periods by primary keys, with the
 // bodies when they are wanted.
 func appendRows(t *mysql.Text, periods []int64, members []string, bodies bool) *mysql.Text {
+	appendSelect(t, bodies)
+	return t.Str(" WHERE m.period_id IN (").Ints(periods).Str(") AND ").Among("m.member", members)
+}
+
+// appendAfter appends the statement that reads the rows of so many members of a period after one.
+func appendAfter(t *mysql.Text, period int64, member string, limit int) *mysql.Text {
+	appendSelect(t.Str("("), true).Str(" WHERE m.period_id = ").Int(period).Str(" AND m.member > ").Hex(member)
+	return t.Str(" ORDER BY m.member LIMIT ").Int(int64(limit)).Str(")")
+}
+
+func appendSelect(t *mysql.Text, bodies bool) *mysql.Text {
 	t.Str("SELECT m.period_id, m.member, m.score, m.tiebreak, m.created_time, m.body_id, COALESCE(b.refs, 0), ")
 	if bodies {
 		t.Str("COALESCE(b.body, '')")
 	} else {
 		t.Str("''")
 	}
-	t.Str(" FROM entry_metadata m FORCE INDEX (PRIMARY) LEFT JOIN metadata_bodies b FORCE INDEX (PRIMARY) ON b.member = m.member AND b.id = m.body_id")
-	return t.Str(" WHERE m.period_id IN (").Ints(periods).Str(") AND ").Among("m.member", members)
+	return t.Str(" FROM entry_metadata m FORCE INDEX (PRIMARY) LEFT JOIN metadata_bodies b FORCE INDEX (PRIMARY) ON b.member = m.member AND b.id = m.body_id")
 }
 
-// eachRow reads the answer to appendRows.
+// appendStates appends a statement with the columns of appendRows that reads the revisions of periods, as entries without a member. What
+// is read by one statement with it is of these revisions.
+func appendStates(t *mysql.Text, periods []int64) *mysql.Text {
+	return t.Str("SELECT id, '', last_seq, incarnation, committed_at, 0, 0, '' FROM periods WHERE id IN (").Ints(periods).Str(")")
+}
+
+// eachRow reads the answer to appendRows, and to appendStates.
 func eachRow(rows *sql.Rows, fn func(*storedRow)) error {
 	for rows.Next() {
 		var (
@@ -48,7 +66,9 @@ func eachRow(rows *sql.Rows, fn func(*storedRow)) error {
 			return err
 		}
 		e.CreatedTime = leaderboard.MicrosOf(created)
-		r.Key = rank.Codec{}.Key(e)
+		if r.Key = (rank.Codec{}).Key(e); e.Member == "" {
+			r.At = leaderboard.Revision{Incarnation: e.Tiebreak, Seq: e.Score, AsOf: e.CreatedTime}
+		}
 		fn(&r)
 	}
 	return rows.Err()

@@ -35,33 +35,33 @@ func (Show) On(rules *leaderboard.Rules) bool { return rules.KeepsMetadata() }
 // after it.
 func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
 	began := time.Now()
-	found, err := s.Reader.Metadata(ctx, []leaderboard.MetadataQuery{{Period: a.Period, Entries: a.Entries}})
+	found, err := s.Reader.Metadata(ctx, []leaderboard.MetadataQuery{{Period: a.Period, At: a.State.Revision, Entries: a.Entries}})
 	if err != nil {
 		return nil, err
 	}
 	if leaderboard.MetadataMoved(found) || time.Since(began) > httpapi.SlowLookUp && !a.Fresh() {
 		texts, err := a.Again()
-		return shown(texts), err
+		return showing(texts, false), err
 	}
-	texts := make(shown, len(a.Entries))
+	texts, lasts := make([]string, len(a.Entries)), true
 	for i := range texts {
-		texts[i] = found[0][i].Body
+		texts[i], lasts = found[0][i].Body, lasts && found[0][i].Lasts
 	}
-	return texts, nil
+	return showing(texts, lasts), nil
 }
 
 // FindPast returns what a member has in several periods with the metadata of each. An entry that has another by now is read again.
 func (s Show) FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, httpapi.Beside, error) {
-	texts := make(shown, len(found))
+	texts := make([]string, len(found))
 	var ask []leaderboard.MetadataQuery
 	var at []int
 	for i := range found {
 		if found[i].Ranked != nil && refs[i].Rules.KeepsMetadata() {
-			ask, at = append(ask, leaderboard.MetadataQuery{Period: &refs[i], Entries: []leaderboard.Entry{found[i].Ranked.Entry}}), append(at, i)
+			ask, at = append(ask, leaderboard.MetadataQuery{Period: &refs[i], At: found[i].Revision, Entries: []leaderboard.Entry{found[i].Ranked.Entry}}), append(at, i)
 		}
 	}
 	if len(ask) == 0 {
-		return found, texts, nil
+		return found, showing(texts, false), nil
 	}
 	stored, err := s.Reader.Metadata(ctx, ask)
 	if err != nil {
@@ -81,25 +81,34 @@ func (s Show) FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member
 			past[i].Ranked, texts[i] = &s.Entries[0].Ranked, s.Entries[0].Metadata
 		}
 	}
-	return past, texts, nil
+	return past, showing(texts, false), nil
 }
 
 // shown is metadata beside entries, "" for none.
-type shown []string
-
-// AddTo implements httpapi.Beside: the metadata of an entry can come back in another state.
-func (texts shown) AddTo(etag wire.ETag) wire.ETag {
-	etag = etag.Text("metadata")
-	for _, text := range texts {
-		etag = etag.Text(text)
-	}
-	return etag
+type shown struct {
+	texts []string
+	hash  wire.ETag // of the texts
+	lasts bool
 }
 
+func showing(texts []string, lasts bool) *shown {
+	s := &shown{texts, wire.EmptyETag, lasts}
+	for _, text := range texts {
+		s.hash = s.hash.Text(text)
+	}
+	return s
+}
+
+// Lasts implements httpapi.Lasting.
+func (s *shown) Lasts() bool { return s.lasts }
+
+// AddTo implements httpapi.Beside: the metadata of an entry can come back in another state.
+func (s *shown) AddTo(etag wire.ETag) wire.ETag { return etag.Text("metadata").Int(int64(s.hash)) }
+
 // AppendTo implements httpapi.Beside.
-func (texts shown) AppendTo(b []byte, i int) []byte {
-	if texts[i] == "" {
+func (s *shown) AppendTo(b []byte, i int) []byte {
+	if s.texts[i] == "" {
 		return b
 	}
-	return append(append(b, `,"metadata":`...), texts[i]...)
+	return append(append(b, `,"metadata":`...), s.texts[i]...)
 }

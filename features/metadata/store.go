@@ -3,6 +3,8 @@ package metadata
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
@@ -13,23 +15,50 @@ type Store struct {
 	db *mysql.DB
 	// alone runs a question to the database in a slot of its own.
 	alone func(ctx context.Context, ask func(context.Context) error) error
+	known *known
+	asked asked
 }
 
-// NewStore returns a Store.
+// NewStore returns a Store that keeps nothing until Keep lets it.
 func NewStore(db *mysql.DB, alone func(ctx context.Context, ask func(context.Context) error) error) *Store {
-	return &Store{db, alone}
+	return &Store{db, alone, newKnown(), newAsked()}
 }
 
-// Metadata implements Reader.
+// Folding hears of commits of a period in memory, before answers show them.
+func (s *Store) Folding(period int64, commits []leaderboard.Commit) { s.known.folding(period, commits) }
+
+// Keep bounds what is kept in memory, of periods that are there, and returns how many bytes it takes.
+func (s *Store) Keep(within int64, inMemory func(period int64) bool) int64 {
+	return s.known.keep(within, inMemory)
+}
+
+// Metadata implements Reader. What is known here is not asked for.
 func (s *Store) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
-	out := make([][]leaderboard.EntryMetadata, len(of))
-	wanted := wantedRows{}
-	for i, q := range of {
-		out[i] = make([]leaderboard.EntryMetadata, len(q.Entries))
-		codec := rank.CodecOf(q.Period.Rules)
-		for j := range q.Entries {
+	out, missing, entries, lacking := make([][]leaderboard.EntryMetadata, len(of)), make([][]int, len(of)), 0, 0
+	for i := range of {
+		out[i] = make([]leaderboard.EntryMetadata, len(of[i].Entries))
+		missing[i] = s.known.find(&of[i], out[i])
+		entries, lacking = entries+len(out[i]), lacking+len(missing[i])
+	}
+	s.asked.memory.Add(float64(entries - lacking))
+	if lacking == 0 {
+		return out, nil
+	}
+	s.asked.mysql.Add(float64(lacking))
+	return out, s.look(ctx, of, missing, out)
+}
+
+// look asks MySQL for those that are missing, and keeps what it says.
+func (s *Store) look(ctx context.Context, of []leaderboard.MetadataQuery, missing [][]int, out [][]leaderboard.EntryMetadata) error {
+	wanted := wantedRows{states: true}
+	if len(of) == 1 && len(missing[0]) == 1 {
+		wanted.ahead = s.known.ahead(&of[0], of[0].Entries[missing[0][0]].Member)
+	}
+	for i := range of {
+		codec := rank.CodecOf(of[i].Period.Rules)
+		for _, j := range missing[i] {
 			place := &out[i][j]
-			wanted.add(q.Period.ID, codec.Key(q.Entries[j]), func(body string, same bool) {
+			wanted.add(of[i].Period.ID, codec.Key(of[i].Entries[j]), func(body string, same bool) {
 				if place.Moved = !same; same {
 					place.Body = body
 				}
@@ -39,7 +68,21 @@ func (s *Store) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([
 	err := s.alone(ctx, func(ctx context.Context) error {
 		return mysql.Translate(ctx, "metadata", wanted.read(ctx, s.db, s.db.Pool))
 	})
-	return out, err
+	if err != nil {
+		return err
+	}
+	var more []fact
+	for _, r := range wanted.more {
+		if e, err := rank.CodecOf(of[0].Period.Rules).Entry(r.Key); err == nil {
+			more = append(more, fact{entry: e, body: r.Body})
+		}
+	}
+	for i := range of {
+		if at, ok := wanted.at[of[i].Period.ID]; ok {
+			s.known.learn(&of[i], at, missing[i], out[i], more)
+		}
+	}
+	return nil
 }
 
 // wantedRows is entries of which metadata is looked up.
@@ -48,6 +91,11 @@ type wantedRows struct {
 	members []string
 	named   map[string]bool // the members
 	of      map[int64]map[string][]wantedRow
+
+	states bool                           // the revisions of the periods are wanted too
+	at     map[int64]leaderboard.Revision // then
+	ahead  int                            // so many members after the only one are wanted too
+	more   []storedRow                    // then
 }
 
 // wantedRow is one of them, and what takes the row of its member, if there is one; same reports that it is the entry's.
@@ -77,16 +125,36 @@ func (w *wantedRows) read(ctx context.Context, d *mysql.DB, q mysql.Querier) err
 	if len(w.members) == 0 {
 		return nil
 	}
-	rows, err := q.QueryContext(ctx, d.Limited(appendRows(&mysql.Text{}, w.periods, w.members, true).String()))
+	w.at = map[int64]leaderboard.Revision{}
+	rows, err := q.QueryContext(ctx, d.Limited(w.text()))
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	return eachRow(rows, func(r *storedRow) {
+		if r.At != (leaderboard.Revision{}) {
+			w.at[r.PeriodID] = r.At
+			return
+		}
+		if !w.named[r.Key.Member()] {
+			w.more = append(w.more, *r)
+		}
 		for _, wanted := range w.of[r.PeriodID][r.Key.Member()] {
 			wanted.take(r.Body, r.Key == wanted.key)
 		}
 	})
+}
+
+// text returns the statement.
+func (w *wantedRows) text() string {
+	t := &mysql.Text{}
+	if w.states {
+		appendStates(t, w.periods).Str(" UNION ALL ")
+	}
+	if appendRows(t, w.periods, w.members, true); w.ahead > 0 {
+		appendAfter(t.Str(" UNION ALL "), w.periods[0], w.members[0], w.ahead)
+	}
+	return t.String()
 }
 
 // ReadKept returns the metadata of entries of a period.
@@ -100,4 +168,17 @@ func (Part) ReadKept(ctx context.Context, d *mysql.DB, q mysql.Querier, period i
 		})
 	}
 	return bodies, wanted.read(ctx, d, q)
+}
+
+// asked counts the entries whose metadata was asked for, by where it was found.
+type asked struct {
+	all           *prometheus.CounterVec
+	memory, mysql prometheus.Counter
+}
+
+func newAsked() asked {
+	all := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "leaderboard_metadata_entries_total", Help: "Entries whose metadata was asked for, by where it was found.",
+	}, []string{"source"})
+	return asked{all, all.WithLabelValues("memory"), all.WithLabelValues("mysql")}
 }

@@ -32,20 +32,40 @@ func (a *App) wireReader() {
 
 // wireResident makes what keeps periods whole in memory.
 func (a *App) wireResident() {
+	memory := a.cfg.residentMemory()
 	a.resident = resident.NewPeriods(a.store.Entries, resident.Options{
-		Memory: a.cfg.residentMemory(), Tail: a.feed.Tail, Logger: a.log, Observer: heldPeriods{a.metrics, a},
+		Memory: memory, Tail: a.feed.Tail, Logger: a.log, Observer: heldPeriods{a.metrics, a, memory},
+		Folding: func(period int64, commits []leaderboard.Commit) {
+			for _, k := range a.keepers {
+				k.Folding(period, commits)
+			}
+		},
 	})
+}
+
+// keeper is a feature that keeps something with the periods in memory.
+type keeper interface {
+	// Folding hears of commits of a period in memory, see resident.Options.
+	Folding(period int64, commits []leaderboard.Commit)
+	// Keep says how many bytes the feature may take, for periods alone that are in memory, and returns how many it takes.
+	Keep(within int64, inMemory func(period int64) bool) int64
 }
 
 // heldPeriods counts the periods in memory, whose bytes the collector of garbage must know.
 type heldPeriods struct {
 	*metrics
-	app *App
+	app    *App
+	memory int64
 }
 
-// PeriodsHeld implements resident.Observer.
+// PeriodsHeld implements resident.Observer. Keepers get what periods leave of their memory, half of it at most.
 func (h heldPeriods) PeriodsHeld(periods int, bytes int64) {
 	h.metrics.PeriodsHeld(periods, bytes)
+	left := min(h.memory/2, h.memory-bytes)
+	for _, k := range h.app.keepers {
+		took := k.Keep(max(0, left), h.app.resident.Holds)
+		left, bytes = left-took, bytes+took
+	}
 	h.app.collector.holdPeriods(bytes)
 }
 

@@ -60,6 +60,7 @@ type App struct {
 	streams   *httpapi.Streams
 	engine    *features.Engine // what features stand on, with what they offer
 	features  openedFeatures
+	keepers   []keeper
 	api       *httpapi.API
 	probes    probes
 	traces    traces
@@ -116,6 +117,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	}
 	a.features = openFeatures(cfg.Features, a.store, a.engine, a.metrics)
 	a.tables = features.AllOffered[heldTable](a.engine)
+	a.keepers = features.AllOffered[keeper](a.engine)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}

@@ -18,12 +18,13 @@ type Map[K comparable, V any] struct {
 }
 
 type shard[K comparable, V any] struct {
-	maxEntries, maxBytes int
+	maxEntries int
 
-	mu    sync.Mutex
-	byKey map[K]*list.Element // of *entry[K, V]
-	order *list.List          // most recently read first
-	bytes int
+	mu       sync.Mutex
+	maxBytes int
+	byKey    map[K]*list.Element // of *entry[K, V]
+	order    *list.List          // most recently read first
+	bytes    int
 }
 
 type entry[K comparable, V any] struct {
@@ -97,10 +98,40 @@ func (m *Map[K, V]) Update(key K, bytes int, change func(old V, ok bool) V) V {
 	}
 	s.byKey[key] = s.order.PushFront(&entry[K, V]{key, value, bytes})
 	s.bytes += bytes
+	s.trim()
+	return value
+}
+
+// trim holds the bounds.
+func (s *shard[K, V]) trim() {
 	for s.bytes > s.maxBytes || len(s.byKey) > s.maxEntries {
 		s.remove(s.order.Back())
 	}
-	return value
+}
+
+// Bound sets the bound of the size in bytes.
+func (m *Map[K, V]) Bound(maxBytes int) {
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.mu.Lock()
+		s.maxBytes = maxBytes / shards
+		s.trim()
+		s.mu.Unlock()
+	}
+}
+
+// DeleteFunc removes the keys for which del is true.
+func (m *Map[K, V]) DeleteFunc(del func(K) bool) {
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.mu.Lock()
+		for key, e := range s.byKey {
+			if del(key) {
+				s.remove(e)
+			}
+		}
+		s.mu.Unlock()
+	}
 }
 
 // Delete removes a key.

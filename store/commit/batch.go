@@ -49,6 +49,7 @@ type batch struct {
 	locking string  // the board whose lock was asked for last; of several "" when it has all
 	answers []error // one per request
 	commits []Event
+	written []*Board
 }
 
 // commit carries out the next requests of a queue, once no other writer of this process is in the way. Requests whose
@@ -146,6 +147,11 @@ func (b *batch) run() error {
 	}
 	for _, e := range b.commits {
 		b.tell.Committed(e)
+	}
+	for i, p := range b.parts {
+		if l, ok := p.(Listener); ok {
+			l.Committed(changed(b.written, i))
+		}
 	}
 	for i, r := range b.requests {
 		r.head().done <- b.answers[i]
@@ -250,6 +256,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	}
 	w.keys = b.apply(l, w.known)
 	asked, span := statement(ctx, "write", b.queue.id.board)
+	b.written = w.boards
 	b.commits, err = t.write(asked, &w)
 	if err == nil {
 		err = t.announce(asked, w.boards)

@@ -118,6 +118,11 @@ func (p *Period) Seq() int64 { return p.lastSeq }
 // Clock returns the database clock, read under the lock.
 func (p *Period) Clock() leaderboard.Micros { return p.clock }
 
+// Revision returns the revision that the batch has led the period to, once it is written.
+func (p *Period) Revision() leaderboard.Revision {
+	return leaderboard.Revision{Incarnation: p.ref.Incarnation, Seq: p.lastSeq, AsOf: p.committed}
+}
+
 // Key returns the sort key of an entry.
 func (p *Period) Key(e leaderboard.Entry) rank.Key { return p.codec.Key(e) }
 

@@ -17,7 +17,7 @@
 //   - retry.go: when a batch is tried again
 //   - lock.go, read.go: locks boards and their periods, and reads the entries concerned
 //   - board.go, period.go, aside.go: what a batch makes of a board, of a period and of entries that are set aside, in memory
-//   - part.go: what a feature adds: it reads, refuses, holds, observes, writes and announces
+//   - part.go: what a feature adds: it reads, refuses, holds, observes, writes, announces and listens
 //   - hidden.go: which members are hidden
 //   - submission.go, atomic.go: what a submission does to the boards that were locked; all of its entries or none
 //   - write.go, packet.go: the statements that write it, and how large they may become

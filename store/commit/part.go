@@ -32,6 +32,12 @@ type EntryWriter interface {
 	WriteEntries(t *mysql.Text, changed []BoardPart)
 }
 
+// A Listener is a Part that hears of batches that were committed, before their requests are answered. It gets what an EntryWriter gets,
+// and must not block.
+type Listener interface {
+	Committed(changed []BoardPart)
+}
+
 // BoardPart is the part of one board in one batch. It has some of the methods of Reader, EntryReader, Aside, Judge, Holder,
 // Observer, Finisher, Marker and Announcer.
 type BoardPart interface {

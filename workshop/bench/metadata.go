@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"leaderboard/leaderboard"
@@ -18,6 +20,7 @@ const (
 	metadataConns  = 16
 	metadataParam  = "metadata=true"
 	metadataRounds = 5
+	metadataWrites = 500             // submits a second of the rows beside writes
 	metadataLimit  = 3 * time.Minute // for the board to get into memory
 )
 
@@ -96,29 +99,73 @@ func metadataMember(members int, query string) requester {
 	}
 }
 
-// readMetadata holds answers that show metadata against the same ones without it.
+// readMetadata holds answers that show metadata against the same ones without it, on a board that rests and beside submits to it. First no
+// metadata is in memory; ranks are measured then, and when each entry was shown once.
 func (w *world) readMetadata(rep *report) error {
 	for _, c := range []struct {
-		what        string
+		what, goal  string
+		before      func() error
+		rounds      int
+		writes      []float64
 		shown, bare requester
 	}{
-		{"page of the top 100", metadataTop("&" + metadataParam), metadataTop("")},
-		{"rank of a random member", metadataMember(w.members, "?"+metadataParam), metadataMember(w.members, "")},
+		{"first ranks of random members", "none", nil, 1, []float64{0}, metadataMember(w.members, "?"+metadataParam), metadataMember(w.members, "")},
+		{"page of the top 100", "≥ 0.5", nil, metadataRounds, []float64{0, metadataWrites}, metadataTop("&" + metadataParam), metadataTop("")},
+		{"rank of a random member", "≥ 0.7", w.showAll, metadataRounds, []float64{0, metadataWrites}, metadataMember(w.members, "?"+metadataParam), metadataMember(w.members, "")},
 	} {
-		asked := func(request requester) func() (float64, error) {
-			return func() (float64, error) {
-				result := load{addrs: []string{w.addr}, conns: metadataConns, length: w.seconds(readSeconds), request: request}.run()
-				return result.perSecond(), result.failure()
+		if c.before != nil {
+			if err := c.before(); err != nil {
+				return err
 			}
 		}
-		a, b, ratio, err := paired(metadataRounds, asked(c.shown), asked(c.bare))
-		if err != nil {
-			return fmt.Errorf("%s with metadata: %w", c.what, err)
+		for _, writes := range c.writes {
+			a, b, ratio, err := paired(c.rounds, w.besideSubmits(c.shown, writes), w.besideSubmits(c.bare, writes))
+			if err != nil {
+				return fmt.Errorf("%s with metadata: %w", c.what, err)
+			}
+			what := fmt.Sprintf("%s with %s, %d connections", c.what, metadataParam, metadataConns)
+			if writes > 0 {
+				what += fmt.Sprintf(", beside %s submits/s with metadata", thousands(writes))
+			}
+			rep.add(row{what: what, here: thousands(a) + "/s", yardstick: "without: " + thousands(b) + "/s", ratio: ratio, goal: c.goal})
 		}
-		rep.add(row{
-			what: fmt.Sprintf("%s with %s, %d connections", c.what, metadataParam, metadataConns), here: thousands(a) + "/s",
-			yardstick: "without: " + thousands(b) + "/s", ratio: ratio, goal: "none",
-		})
 	}
 	return nil
+}
+
+// showAll asks for all entries with their metadata.
+func (w *world) showAll() error {
+	conn, err := dial(w.addr, answerLimit)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	const each = 1000
+	for offset := 0; offset < w.members; offset += each {
+		request := fmt.Sprintf("%s%s/top?limit=%d&offset=%d&%s%s", getBegin, metadataPath, each, offset, metadataParam, getEnd)
+		if _, err := conn.skim([]byte(request)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// besideSubmits returns a measurement of reads beside so many submits a second to the board, each with metadata.
+func (w *world) besideSubmits(request requester, writes float64) func() (float64, error) {
+	return func() (float64, error) {
+		reads := load{addrs: []string{w.addr}, conns: metadataConns, length: w.seconds(readSeconds), request: request}
+		if writes == 0 {
+			result := reads.run()
+			return result.perSecond(), result.failure()
+		}
+		submits := load{addrs: []string{w.addr}, conns: metadataConns, rate: writes, length: reads.length, request: func(_, _ int, buf []byte) []byte {
+			return appendScores(buf, metadataBoard, "", 1, metadataOf(metadataBytes), func(int) int { return rand.IntN(w.members) })
+		}}
+		var written, read *loadResult
+		var both sync.WaitGroup
+		both.Go(func() { written = submits.run() })
+		both.Go(func() { read = reads.run() })
+		both.Wait()
+		return read.perSecond(), errors.Join(read.failure(), written.failure())
+	}
 }

@@ -71,6 +71,14 @@ func ofWriting() []mutant {
 			`wanted.take(r.Body, r.Key == wanted.key)`, `wanted.take(r.Body, true)`, "features/metadata TestConformance/mysql/metadata",
 		},
 		{
+			"A8", "what was known of an entry is shown when it comes back", "features/metadata/known.go",
+			"k.bodies.Delete(place{period, member})", "_ = f", "features/metadata TestKnown",
+		},
+		{
+			"A8", "metadata is shown in answers after commits that were not heard of", "features/metadata/known.go",
+			"if !h.to.Covers(q.At) {", "if false {", "features/metadata TestKnown",
+		},
+		{
 			"A8", "an entry that comes without metadata keeps that of the one before", "features/metadata/part.go",
 			`if b == nil && a.Sub.Edit != nil && a.Sub.Edit.NoScore && ok && was.key == p.Key(*old) {`, `if b == nil && ok {`, "features/metadata TestConformance/mysql/metadata",
 		},

@@ -1,0 +1,261 @@
+package metadata
+
+import (
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"leaderboard/internal/bounded"
+	"leaderboard/leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/commit"
+)
+
+// known is the metadata of entries of periods in memory, so that MySQL is not asked for it again. What was found for an entry holds from
+// one revision of its period on, until a commit changes the entry; it is shown in answers at revisions between the two. The entry alone
+// would not tell: one may come back with other metadata, since a submission can give the time of an entry. All methods may be called
+// concurrently.
+type known struct {
+	within  atomic.Int64 // bytes; 0: nothing is kept
+	bodies  *bounded.Map[place, fact]
+	periods sync.Map // int64 → *heard
+}
+
+// place is a member in a period.
+type place struct {
+	period int64
+	member string
+}
+
+// fact is what an entry has, from a revision on.
+type fact struct {
+	entry leaderboard.Entry
+	body  string // "": none
+	from  leaderboard.Revision
+}
+
+// factBytes is what a fact takes besides its texts.
+const factBytes = 260
+
+// heard is what was heard of the commits of a period.
+type heard struct {
+	mu        sync.RWMutex
+	left      bool                 // the period is not in memory any more
+	began, to leaderboard.Revision // every commit between them was heard of
+	// changed has when members last changed after since, which is began or later.
+	since   leaderboard.Revision
+	changed map[string]leaderboard.Revision
+}
+
+// maxChanged bounds heard.changed: a statement that takes longer than so many changes is not learned from.
+const maxChanged = 4096
+
+func newKnown() *known { return &known{bodies: bounded.New[place, fact](math.MaxInt, 0)} }
+
+// find takes what is known of the entries of a question into out, and returns the places in out of the others.
+func (k *known) find(q *leaderboard.MetadataQuery, out []leaderboard.EntryMetadata) (missing []int) {
+	h := k.heard(q.Period.ID)
+	if h == nil || q.At == (leaderboard.Revision{}) {
+		return all(len(q.Entries))
+	}
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if !h.to.Covers(q.At) {
+		return all(len(q.Entries))
+	}
+	for i := range q.Entries {
+		f, ok := k.bodies.Get(place{q.Period.ID, q.Entries[i].Member})
+		if ok && f.entry == q.Entries[i] && f.from.Covers(h.began) && q.At.Covers(f.from) {
+			out[i] = leaderboard.EntryMetadata{Body: f.body, Lasts: true}
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	return missing
+}
+
+func all(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// heard returns what was heard of a period, nil when nothing is kept of it.
+func (k *known) heard(period int64) *heard {
+	if h, ok := k.periods.Load(period); ok {
+		return h.(*heard)
+	}
+	return nil
+}
+
+// learn takes what MySQL had for the places of out, and for more entries of the period, when that was at a revision.
+func (k *known) learn(q *leaderboard.MetadataQuery, at leaderboard.Revision, places []int, out []leaderboard.EntryMetadata, more []fact) {
+	for _, i := range places {
+		out[i].Lasts = q.At == at && !out[i].Moved
+	}
+	if k.within.Load() == 0 || q.At == (leaderboard.Revision{}) {
+		return
+	}
+	h := k.heard(q.Period.ID)
+	if h == nil {
+		made, _ := k.periods.LoadOrStore(q.Period.ID, &heard{began: at, to: at, since: at, changed: map[string]leaderboard.Revision{}})
+		h = made.(*heard)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if at.Incarnation != h.to.Incarnation { // the database was restored
+		h.begin(at)
+	}
+	if h.left || !at.Covers(h.since) {
+		return
+	}
+	for _, i := range places {
+		if f := (fact{entry: q.Entries[i], body: out[i].Body}); !out[i].Moved && k.add(h, q.Period.ID, at, &f) {
+			out[i].Lasts = out[i].Lasts || q.At.Covers(f.from) && h.to.Covers(q.At)
+		}
+	}
+	for i := range more {
+		k.add(h, q.Period.ID, at, &more[i])
+	}
+}
+
+// wrote takes what a batch has written of a period, so far as it knows the texts.
+func (k *known) wrote(p *commit.Period, list *rows) {
+	h := k.heard(p.ID())
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at := p.Revision()
+	if h.left || !at.Covers(h.since) {
+		return
+	}
+	for member, row := range list.now {
+		if row == list.found[member] || row.body != nil && row.body.text == "" {
+			continue
+		}
+		e, err := rank.Codec{}.Entry(row.key)
+		if err != nil {
+			continue // it was made of an entry
+		}
+		e.Score, e.Tiebreak = p.Stored(e.Score, e.Tiebreak)
+		f := fact{entry: e}
+		if row.body != nil {
+			f.body = strings.Clone(row.body.text) // of the body of a request
+		}
+		k.add(h, p.ID(), at, &f)
+	}
+}
+
+// add keeps what an entry had at a revision, unless it has changed since. It sets from.
+func (k *known) add(h *heard, period int64, at leaderboard.Revision, f *fact) bool {
+	f.from = at // ahead of what was heard of
+	if h.to.Covers(at) {
+		f.from = h.since
+		if last, ok := h.changed[f.entry.Member]; ok {
+			f.from = last
+		}
+	}
+	if !at.Covers(f.from) {
+		return false
+	}
+	f.entry.Member = strings.Clone(f.entry.Member) // of a text of all of an answer, maybe
+	k.bodies.Put(place{period, f.entry.Member}, factBytes+len(f.entry.Member)+len(f.body), *f)
+	return true
+}
+
+// ahead returns how many members after one it pays to read with it: none when it is missing because it has just changed, or when there is
+// little room.
+func (k *known) ahead(q *leaderboard.MetadataQuery, member string) int {
+	const (
+		most      = 100
+		mostBytes = 32 << 10
+	)
+	h := k.heard(q.Period.ID)
+	if h == nil || q.Period.Rules.Metadata == nil {
+		return 0
+	}
+	if _, bytes := k.bodies.Size(); int64(bytes) > k.within.Load()/4*3 {
+		return 0
+	}
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if _, ok := h.changed[member]; ok || !h.to.Covers(q.At) {
+		return 0
+	}
+	return min(most, mostBytes/max(1, int(q.Period.Rules.Metadata.MaxBytes)))
+}
+
+// begin forgets what was heard before a revision.
+func (h *heard) begin(at leaderboard.Revision) {
+	h.began, h.since, h.to = at, at, at
+	clear(h.changed)
+}
+
+// folding hears of commits of a period in memory.
+func (k *known) folding(period int64, commits []leaderboard.Commit) {
+	h := k.heard(period)
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range commits {
+		to := commits[i].To()
+		switch {
+		case h.to.Covers(to):
+			continue
+		case h.to != commits[i].From(): // some are missing, or it is another history
+			h.begin(to)
+		default:
+			for j := range commits[i].Changes {
+				member := commits[i].Changes[j].Member
+				h.changed[member] = to
+				if f, ok := k.bodies.Get(place{period, member}); ok && !f.from.Covers(to) {
+					k.bodies.Delete(place{period, member})
+				}
+			}
+		}
+		if h.to = to; len(h.changed) > maxChanged {
+			h.since = to
+			clear(h.changed)
+		}
+	}
+}
+
+// keep holds so many bytes at most, of those periods alone that are in memory, and returns how many it holds.
+func (k *known) keep(within int64, inMemory func(period int64) bool) int64 {
+	k.within.Store(within)
+	gone := map[int64]bool{}
+	k.periods.Range(func(period, value any) bool {
+		if within > 0 && inMemory(period.(int64)) {
+			return true
+		}
+		h := value.(*heard)
+		h.mu.Lock()
+		h.left = true
+		h.mu.Unlock()
+		k.periods.Delete(period)
+		gone[period.(int64)] = true
+		return true
+	})
+	if len(gone) > 0 {
+		k.bodies.DeleteFunc(func(p place) bool { return gone[p.period] })
+	}
+	k.bodies.Bound(int(within))
+	_, bytes := k.bodies.Size()
+	return int64(bytes)
+}
+
+// metric returns what shows the memory that is taken.
+func (k *known) metric() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_metadata_bytes", Help: "Memory that the metadata of entries takes, beside the periods kept whole.",
+	}, func() float64 { _, bytes := k.bodies.Size(); return float64(bytes) })
+}
