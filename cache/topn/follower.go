@@ -27,12 +27,16 @@ const (
 	// catchUpsKnown is for how many copies a process remembers the last one.
 	catchUpEvery  = time.Second
 	catchUpsKnown = 10_000
+	// catchUpOld is catchUpEvery where nothing else keeps copies current.
+	catchUpOld = 20 * time.Millisecond
 )
 
 // FollowerOptions adjust a Follower; the zero value works.
 type FollowerOptions struct {
 	Demand   func(leaderboard.PeriodRef) // a copy that exists needs a full rebuild; must not block; may be nil
 	Observer Observer                    // hears of failures; nil: nobody does
+	// OnlyOld writes to a copy when a reader has found it old, at most every catchUpOld, and not after each commit. For measurements.
+	OnlyOld bool
 	// onApply is called after each write-through. For tests.
 	onApply func(Applied)
 	// Tail has the commits; Notify adds them to it. A new one when nil.
@@ -56,6 +60,7 @@ type Applied struct {
 type Follower struct {
 	copies  *Copies
 	opts    FollowerOptions
+	every   time.Duration                 // between two catch-ups of a copy
 	servers *Servers[*semaphore.Weighted] // and how many periods each is written at once
 	ctx     context.Context               // ends when Stop gives up
 	cancel  context.CancelFunc
@@ -102,6 +107,10 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 		opts.Tail = feed.NewTail(0)
 	}
 	f := &Follower{copies: copies, opts: opts, backlogs: map[copyID]*backlog{}, caughtUp: map[copyID]time.Time{}, stop: make(chan struct{})}
+	f.every = catchUpEvery
+	if opts.OnlyOld {
+		f.every = catchUpOld
+	}
 	f.servers = NewServers(copies.background, time.Now, func(string, bool) {}, func() *semaphore.Weighted { return semaphore.NewWeighted(followers) })
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f
@@ -110,6 +119,9 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 // Notify takes a commit, after it happened and in the order of seq per period. It never blocks.
 func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	f.opts.Tail.Add(commit)
+	if f.opts.OnlyOld {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopped {
@@ -133,7 +145,7 @@ func (f *Follower) CatchUp(ref leaderboard.PeriodRef) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, now := idOf(ref), time.Now()
-	if _, running := f.backlogs[id]; running || f.stopped || now.Sub(f.caughtUp[id]) < catchUpEvery {
+	if _, running := f.backlogs[id]; running || f.stopped || now.Sub(f.caughtUp[id]) < f.every {
 		return
 	}
 	if len(f.caughtUp) >= catchUpsKnown {
@@ -368,7 +380,7 @@ func (f *Follower) apply(b batch) error {
 // within catchUpEvery. It only saves work: a catch-up that fails is tried again without it.
 func (f *Follower) turn(ctx context.Context, p leaderboard.PeriodRef) (mine bool, err error) {
 	token := rand.Text()
-	had, err := f.copies.background.SetArgs(ctx, f.copies.base(p)+"turn", token, redis.SetArgs{Mode: "NX", Get: true, TTL: catchUpEvery}).Result()
+	had, err := f.copies.background.SetArgs(ctx, f.copies.base(p)+"turn", token, redis.SetArgs{Mode: "NX", Get: true, TTL: f.every}).Result()
 	if errors.Is(err, redis.Nil) {
 		return true, nil
 	}

@@ -65,6 +65,27 @@ func TestFollowerWritesThrough(t *testing.T) {
 	f.Notify(b.ref, b.world.Commit(cachetest.Put("late", 1))) // after Stop: no panic, no work
 }
 
+// TestFollowerOfOldCopies: a follower for measurements leaves a copy until a reader finds it old, and then does not make the next
+// reader wait for a second.
+func TestFollowerOfOldCopies(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.build(t)
+	applied := make(chan Applied, 1)
+	f := newFollower(t, b.copies, FollowerOptions{OnlyOld: true, onApply: func(a Applied) { applied <- a }})
+	if f.every != catchUpOld {
+		t.Errorf("it catches up every %s", f.every)
+	}
+	f.Notify(b.ref, b.world.Commit(cachetest.Put("m", 1)))
+	if changes, _ := f.Lag(); changes != 0 || b.info(t).Seq != 0 {
+		t.Errorf("after a commit it has %d changes to write, and the copy is at %d", changes, b.info(t).Seq)
+	}
+	f.CatchUp(b.ref)
+	if a := <-applied; a.Seq != 1 || b.info(t).Seq != 1 {
+		t.Errorf("%+v, copy %+v", a, b.info(t))
+	}
+}
+
 // TestFollowerFillsGaps: notified in the wrong order, by several servers, or not at all: the log makes it good.
 func TestFollowerFillsGaps(t *testing.T) {
 	t.Parallel()

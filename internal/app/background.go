@@ -48,6 +48,7 @@ func (a *App) wireRedis() error {
 	})
 	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
 		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, Observer: a.metrics, Tail: a.feed.Tail, Logger: a.log,
+		OnlyOld: a.cfg.Fault.leaves,
 	})
 	a.metrics.watchLag(a.follower.Lag)
 	return nil

@@ -33,7 +33,7 @@ type Config struct {
 	ShutdownTimeout          time.Duration         `setting:"shutdown-timeout" default:"12s" range:"0s" doc:"how long requests under way may take to end at shutdown"`
 	DrainDelay               time.Duration         `setting:"drain-delay" default:"0s" range:"0s" doc:"how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"`
 	Migrate                  bool                  `setting:"migrate" command:"serve" doc:"bring the schema up to date at the start, waiting for MySQL if it is away"`
-	Fault                    Fault                 `setting:"fault" command:"serve" hidden:"a testing aid" doc:"testing aid: kill:POINT or stop:POINT sends SIGKILL or SIGSTOP to this process at a named point of a rebuild"`
+	Fault                    Fault                 `setting:"fault" command:"serve" hidden:"a testing aid" doc:"testing aid: kill:POINT or stop:POINT sends SIGKILL or SIGSTOP to this process at a named point of a rebuild; leave:copies writes no commit to a copy before a reader finds it old"`
 
 	Servers int `setting:"servers" section:"Quotas" default:"1" range:"1,10000" doc:"servers that share the quotas: without Redis each lets through its part"`
 

@@ -12,23 +12,32 @@ import (
 //
 //	kill:POINT  SIGKILL, as if the machine had died
 //	stop:POINT  SIGSTOP, a builder that is paused past its lease; SIGCONT resumes it
+//
+// leave:copies is for measurements: copies in Redis are not written to after a commit, but when a reader finds them old.
 type Fault struct {
 	point  string
+	leaves bool // no commit is written through: copies move when readers find them old
 	signal syscall.Signal
 }
 
-// ParseFault reads kill:POINT or stop:POINT.
+// leaveCopies is the fault by which copies in Redis are not written to after a commit.
+const leaveCopies = "leave:copies"
+
+// ParseFault reads kill:POINT, stop:POINT or leave:copies.
 func ParseFault(v string) (Fault, error) {
 	how, point, ok := strings.Cut(v, ":")
+	if v == leaveCopies {
+		return Fault{leaves: true}, nil
+	}
 	if ok && point != "" {
 		switch how {
 		case "kill":
-			return Fault{point, syscall.SIGKILL}, nil
+			return Fault{point: point, signal: syscall.SIGKILL}, nil
 		case "stop":
-			return Fault{point, syscall.SIGSTOP}, nil
+			return Fault{point: point, signal: syscall.SIGSTOP}, nil
 		}
 	}
-	return Fault{}, fmt.Errorf("want kill:POINT or stop:POINT, not %q", v)
+	return Fault{}, fmt.Errorf("want kill:POINT, stop:POINT or leave:copies, not %q", v)
 }
 
 // hook returns what a builder calls at each of its points, nil without a fault.

@@ -111,7 +111,9 @@ func (w *world) watchFault(ctx context.Context, writing, reading *service, redis
 	faulty, cancel := context.WithCancel(ctx)
 	defer cancel()
 	written := writing.write(ctx, w.members)
-	polls := pollers{addr: reading.addr, members: w.members, samples: int64(float64(freshSamples) * min(1, w.pace))}
+	polls := pollers{addr: reading.addr, samples: int64(float64(freshSamples) * min(1, w.pace)), kinds: []requester{
+		topRequest(10), memberRequest(w.members), aroundRequest(w.members), pageRequest(w.members, 10),
+	}}
 	err := fault.begin(faulty, redis)
 	if err == nil {
 		err = polls.run(ctx)
@@ -132,10 +134,10 @@ type poll struct {
 	failed    bool
 }
 
-// pollers ask a server for all kinds of reads, at freshPolls a second.
+// pollers ask a server for kinds of reads, at freshPolls a second.
 type pollers struct {
 	addr    string
-	members int
+	kinds   []requester // in turn
 	samples int64
 
 	next  atomic.Int64
@@ -163,16 +165,13 @@ func (p *pollers) connection(ctx context.Context, start time.Time) error {
 		return err
 	}
 	defer w.close()
-	kinds := []requester{
-		topRequest(10), memberRequest(p.members), aroundRequest(p.members), pageRequest(p.members, 10),
-	}
 	var buf []byte
 	for {
 		n := p.next.Add(1)
 		if n > p.samples || wait(ctx, time.Until(start.Add(time.Duration(n)*time.Second/freshPolls))) != nil {
 			return nil
 		}
-		buf = kinds[n%int64(len(kinds))](0, 0, buf[:0])
+		buf = p.kinds[n%int64(len(p.kinds))](0, 0, buf[:0])
 		got := poll{sent: time.Now()}
 		body, err := w.ask(buf)
 		got.got = time.Now()

@@ -76,6 +76,7 @@ func topics() []topic {
 		{"cold", million, (*world).measureCold},
 		{"beyond", million, (*world).measureBeyond},
 		{"freshness", million, (*world).measureFreshness},
+		{"copies", million, (*world).measureCopies},
 		{"writes", million, (*world).measureWrites},
 		{"flush", million / 10, (*world).measureFlush},
 		{"group", million / 10, (*world).measureGroup},
