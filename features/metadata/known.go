@@ -189,7 +189,7 @@ func (k *known) ahead(q *leaderboard.MetadataQuery, member string) int {
 	if _, ok := h.changed[member]; ok || !h.to.Covers(q.At) {
 		return 0
 	}
-	return min(most, mostBytes/max(1, int(q.Period.Rules.Metadata.MaxBytes)))
+	return min(most, mostBytes/max(1, q.Period.Rules.Metadata.MaxBytes))
 }
 
 // begin forgets what was heard before a revision.
