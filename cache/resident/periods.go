@@ -20,7 +20,8 @@ type Options struct {
 	Wait   time.Duration // how long a reader waits for what a period lacks, 100 ms
 	Tail   *feed.Tail    // has the commits of this process; Committed adds them to it. A new one when nil
 	Logger *slog.Logger
-	// Folding is called with commits of a period in memory before answers show them, usually in order. It must not block; may be nil.
+	// Folding is called with commits of a period in memory before answers show them, usually in order, and without commits when the
+	// period leaves, since what follows may be of another history. It must not block; may be nil.
 	Folding func(period int64, commits []leaderboard.Commit)
 
 	Observer Observer // nil: nobody hears
@@ -215,7 +216,9 @@ func (r *Periods) Drop(id int64, p *Period) {
 }
 
 func (r *Periods) leave(c *candidate, p *Period) {
+	r.opts.Folding(c.id, nil) // before the first answer of another history, and after the last of this one
 	if c.leave(p) {
+		r.opts.Folding(c.id, nil)
 		r.opts.Observer.PeriodLeft()
 	}
 }
@@ -263,7 +266,9 @@ func (r *Periods) fold(all []*candidate) {
 // foldInto folds commits into a period in memory, and reports whether it lacks more. A period that cannot be used any more
 // leaves.
 func (r *Periods) foldInto(c *candidate, p *Period, commits []leaderboard.Commit) (lacks bool) {
-	r.opts.Folding(c.id, commits)
+	if len(commits) > 0 {
+		r.opts.Folding(c.id, commits)
+	}
 	lacks, err := c.fold(p, commits)
 	if err != nil {
 		r.opts.Logger.Warn("a period in memory is of no more use and is given up", "period", c.id, "error", err)

@@ -19,7 +19,8 @@ import (
 // would not tell: one may come back with other metadata, since a submission can give the time of an entry. All methods may be called
 // concurrently.
 type known struct {
-	within  atomic.Int64 // bytes; 0: nothing is kept
+	within  atomic.Int64                            // bytes; 0: nothing is kept
+	holds   atomic.Pointer[func(period int64) bool] // whether a period is in memory
 	bodies  *bounded.Map[place, fact]
 	periods sync.Map // int64 → *heard
 }
@@ -103,13 +104,16 @@ func (k *known) learn(q *leaderboard.MetadataQuery, at leaderboard.Revision, pla
 	}
 	h := k.heard(q.Period.ID)
 	if h == nil {
+		if holds := k.holds.Load(); holds == nil || !(*holds)(q.Period.ID) {
+			return
+		}
 		made, _ := k.periods.LoadOrStore(q.Period.ID, &heard{began: at, to: at, since: at, changed: map[string]leaderboard.Revision{}})
 		h = made.(*heard)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if at.Incarnation != h.to.Incarnation { // the database was restored
-		h.begin(at)
+		k.begin(h, q.Period.ID, at)
 	}
 	if h.left || !at.Covers(h.since) {
 		return
@@ -142,7 +146,7 @@ func (k *known) wrote(p *commit.Period, list *rows) {
 		}
 		e, err := rank.Codec{}.Entry(row.key)
 		if err != nil {
-			continue // it was made of an entry
+			continue // never: the key was made of an entry
 		}
 		e.Score, e.Tiebreak = p.Stored(e.Score, e.Tiebreak)
 		f := fact{entry: e}
@@ -192,16 +196,22 @@ func (k *known) ahead(q *leaderboard.MetadataQuery, member string) int {
 	return min(most, mostBytes/max(1, q.Period.Rules.Metadata.MaxBytes))
 }
 
-// begin forgets what was heard before a revision.
-func (h *heard) begin(at leaderboard.Revision) {
+// begin forgets what was heard of a period before a revision, and what was found before it: a member may have been erased since.
+func (k *known) begin(h *heard, period int64, at leaderboard.Revision) {
 	h.began, h.since, h.to = at, at, at
 	clear(h.changed)
+	k.bodies.DeleteFunc(func(p place) bool { return p.period == period })
 }
 
-// folding hears of commits of a period in memory.
+// folding hears of commits of a period in memory, or, without commits, that it leaves.
 func (k *known) folding(period int64, commits []leaderboard.Commit) {
 	h := k.heard(period)
 	if h == nil {
+		return
+	}
+	if len(commits) == 0 {
+		k.leave(h, period)
+		k.bodies.DeleteFunc(func(p place) bool { return p.period == period })
 		return
 	}
 	h.mu.Lock()
@@ -212,7 +222,7 @@ func (k *known) folding(period int64, commits []leaderboard.Commit) {
 		case h.to.Covers(to):
 			continue
 		case h.to != commits[i].From(): // some are missing, or it is another history
-			h.begin(to)
+			k.begin(h, period, to)
 		default:
 			for j := range commits[i].Changes {
 				member := commits[i].Changes[j].Member
@@ -229,19 +239,24 @@ func (k *known) folding(period int64, commits []leaderboard.Commit) {
 	}
 }
 
+// leave makes a period one of which nothing is kept.
+func (k *known) leave(h *heard, period int64) {
+	h.mu.Lock()
+	h.left = true
+	h.mu.Unlock()
+	k.periods.CompareAndDelete(period, h)
+}
+
 // keep holds so many bytes at most, of those periods alone that are in memory, and returns how many it holds.
 func (k *known) keep(within int64, inMemory func(period int64) bool) int64 {
 	k.within.Store(within)
+	k.holds.Store(&inMemory)
 	gone := map[int64]bool{}
 	k.periods.Range(func(period, value any) bool {
 		if within > 0 && inMemory(period.(int64)) {
 			return true
 		}
-		h := value.(*heard)
-		h.mu.Lock()
-		h.left = true
-		h.mu.Unlock()
-		k.periods.Delete(period)
+		k.leave(value.(*heard), period.(int64))
 		gone[period.(int64)] = true
 		return true
 	})

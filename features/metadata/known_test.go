@@ -123,6 +123,38 @@ func TestKnownHistories(t *testing.T) {
 	a.wants("?", at(8))
 }
 
+// TestKnownOfMembersWhoAreGone: after a commit that was not heard of, when the period leaves memory, and while it is not in memory, nothing is
+// kept: it may be of a member who is erased, or of a history that is no more.
+func TestKnownOfMembersWhoAreGone(t *testing.T) {
+	a := newAsking(t)
+	kept := func(want bool) {
+		t.Helper()
+		if n := a.keep(1<<20, always); (n > 0) != want {
+			t.Errorf("%d bytes are kept", n)
+		}
+	}
+	a.learns(at(5), at(5), "1")
+	kept(true)
+	a.folding(1, commitOf(7, "b"))
+	kept(false)
+
+	a.learns(at(7), at(7), "1")
+	kept(true)
+	a.folding(1, nil)
+	a.wants("?", at(7))
+	kept(false)
+	other := at(6) // of a replica with a clock that is behind
+	other.AsOf = at(7).AsOf - 1
+	a.learns(other, other, "2")
+	a.wants("2", other)
+
+	a.keep(1<<20, func(int64) bool { return false })
+	a.learns(at(9), at(9), "3")
+	if a.heard(1) != nil {
+		t.Error("it listens to a period that is not in memory")
+	}
+}
+
 // TestKnownBounds: the bytes and the changes that are kept are bounded, and nothing is kept of a period that is not in memory.
 func TestKnownBounds(t *testing.T) {
 	const within = 64 << 10
