@@ -20,6 +20,8 @@ func TestNullAndEmpty(t *testing.T) {
 			"seasons":[{"name":"s","starts_at":"2026-01-01T00:00:00Z","ends_at":"2026-02-01T00:00:00Z"}],"keep":{"day":3},"labels":{"type":"moba"}}`, false},
 		{"PUT", "/v1/boards/new{n}", `{"derive":{"from":[{"board":"b","window":"all_time","period":"current","weight":2}],"op":"union","aggregate":"sum"}}`, false},
 		{"PUT", "/v1/boards/new{n}", `{"derive":{"from":[{"board":"b","weight":2}],"last":"7d"}}`, false},
+		{"PUT", "/v1/boards/new{n}", `{"players":{"read":true,"submit":"play","min_time":"1s","max_time":"1h"},"limits":{"per_second":5},
+			"review":{"hold":[{"above":5},{"rank_within":6},{"per_second":7},{"by":"players"}],"expire":"7d"},"notify":{"passed":"top","within":5},"record":"all","record_ttl":"48h"}`, false},
 		{"PUT", "/v1/members/5/hidden", `{"reason":"r","actor":"a"}`, false},
 		{"POST", "/v1/boards/b/rebuild", `{"kind":"full","window":"all_time","period":"current"}`, false},
 		{"POST", "/v1/boards/b/ranks", `{"members":["a","b"]}`, false},

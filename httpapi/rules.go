@@ -96,8 +96,8 @@ func mayChange(c *Call, b *leaderboard.Board) error {
 
 func boardEmptiness() *wire.Emptiness {
 	return &wire.Emptiness{
-		Nullable: []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight"},
-		NonEmpty: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate"},
+		Nullable: []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "per_second", "derive", "weight"},
+		NonEmpty: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate", "record"},
 	}
 }
 
