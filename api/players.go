@@ -9,8 +9,8 @@ import (
 
 // Issuer is an identity provider whose tokens tell who a player is.
 type Issuer struct {
-	Name                    string `json:"name"`
-	leaderboard.IssuerRules        // with all defaults
+	Name        string `json:"name"`
+	IssuerRules        // with all defaults
 	// PassedOver is keys of its set that are not used, as far as the server that answers knows them: up to leaderboard.MaxPassedOver.
 	PassedOver  []leaderboard.UnusableKey `json:"passed_over,omitempty"`
 	CreatedTime time.Time                 `json:"created_time"`
@@ -25,7 +25,7 @@ type IssuerRules struct {
 	JWKSURL     string                       `json:"jwks_url,omitzero"` // where they are
 	Algorithms  []leaderboard.TokenAlgorithm `json:"algorithms,omitempty"`
 	MemberClaim string                       `json:"member_claim,omitzero"` // "": sub
-	Prefix      string                       `json:"prefix,omitzero"`       // of member ids
+	Prefix      string                       `json:"prefix"`                // of member ids
 	BoardsClaim string                       `json:"boards_claim,omitzero"` // "": tokens are for all boards
 	MaxAge      string                       `json:"max_age,omitzero"`      // a Go duration since a token was issued
 

@@ -36,7 +36,7 @@ type BoardSeqs struct {
 	Seqs map[leaderboard.Window]int64 `json:"seqs,omitzero"` // by window, when the board has several
 }
 
-// Receipt answers a submission or a removal.
+// Receipt answers a submission. The client reads a Removal as one, without results.
 type Receipt struct {
 	Results []Result `json:"results"` // one per entry, in order
 	BoardSeqs

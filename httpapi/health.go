@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 )
 
@@ -18,7 +19,7 @@ type healthHandlers struct {
 
 // livez answers 200 while the process serves.
 func livez(c *Call) error {
-	return c.SendJSON(http.StatusOK, health{Status: "ok"})
+	return c.SendJSON(http.StatusOK, api.Health{Status: "ok"})
 }
 
 // Reason is an error of a dependency whose text is fit to be shown: by /readyz, and as the detail of a problem.
@@ -40,15 +41,10 @@ func (h *Health) Good() bool {
 	return h.Ready
 }
 
-type health struct {
-	Status string            `json:"status"` // ok, degraded, unavailable, draining
-	Checks map[string]string `json:"checks,omitempty"`
-}
-
 // readyz answers whether requests should be sent here, with a reason per dependency.
 func (h *healthHandlers) readyz(c *Call) error {
 	found := h.check(c.Ctx)
-	out, status := health{Status: "ok", Checks: map[string]string{}}, http.StatusOK
+	out, status := api.Health{Status: "ok", Checks: map[string]string{}}, http.StatusOK
 	for name, err := range found.Checks {
 		out.Checks[name] = healthReason(err)
 	}

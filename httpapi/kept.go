@@ -109,8 +109,8 @@ func (k *keptAnswers) put(modes *keptModes, slot *atomic.Pointer[keptAnswer], ne
 	if next.shown != nil {
 		size *= 2 // it is in the body too
 	}
-	if size > maxKept/4 {
-		return // it would push all others out
+	if size > maxKept {
+		return // it has no room
 	}
 	k.grow(size)
 	k.kept = append(k.kept, modes)

@@ -377,7 +377,7 @@ func (f *Follower) apply(b batch) error {
 }
 
 // turn reports whether this process is to bring a copy up to date that readers have found old: no other process has done so
-// within catchUpEvery. It only saves work: a catch-up that fails is tried again without it.
+// within Follower.every. It only saves work: a catch-up that fails is tried again without it.
 func (f *Follower) turn(ctx context.Context, p leaderboard.PeriodRef) (mine bool, err error) {
 	token := rand.Text()
 	had, err := f.copies.background.SetArgs(ctx, f.copies.base(p)+"turn", token, redis.SetArgs{Mode: "NX", Get: true, TTL: f.every}).Result()

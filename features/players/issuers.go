@@ -33,7 +33,7 @@ type issuerHandlers struct {
 
 func (h *issuerHandlers) show(i *leaderboard.Issuer) api.Issuer {
 	return api.Issuer{
-		Name: i.Name, IssuerRules: i.IssuerRules, PassedOver: h.players.PassedOver(i),
+		Name: i.Name, IssuerRules: api.IssuerRules(i.IssuerRules), PassedOver: h.players.PassedOver(i),
 		CreatedTime: i.CreatedTime.Time(), UpdatedTime: i.UpdatedTime.Time(),
 	}
 }

@@ -7,7 +7,7 @@
 //	default  the value when it is not given, as it is written; without the tag it is what the struct has, which help does not show
 //	section  of the document, for this member and those after it
 //	words    the values that a text may have, separated by commas
-//	range    the least and the greatest number or duration, as in "1,100"; "1m" has no greatest
+//	range    the least and the greatest number, as in "1,100", or the least duration, as in "1m"
 //	bytes    how long each text of a list may be
 //	command  the only command that has it, besides those that name it
 //	hidden   anything: no help shows it
@@ -157,6 +157,9 @@ func (f *Field) parser(tag reflect.StructTag) func(string) error {
 	case *[]string:
 		return Into(at, list(number(f.Name, tag.Get("bytes"))))
 	case *time.Duration:
+		if most != "" {
+			panic("the range of " + f.Name + ": a duration has no greatest")
+		}
 		bound, err := time.ParseDuration(least)
 		if err != nil {
 			panic("the range of " + f.Name + ": " + err.Error())

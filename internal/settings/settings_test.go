@@ -104,6 +104,9 @@ func TestBadTags(t *testing.T) {
 		"the range of a: time": &struct {
 			A time.Duration `setting:"a" section:"S" range:"1" doc:"a"`
 		}{},
+		"the range of a: a duration has no greatest": &struct {
+			A time.Duration `setting:"a" section:"S" range:"1s,1m" doc:"a"`
+		}{},
 		"needs a parser of its own": &struct {
 			A int64 `setting:"a" section:"S" doc:"a"`
 		}{},

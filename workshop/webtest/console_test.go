@@ -747,6 +747,23 @@ func TestConsoleFormIsWhole(t *testing.T) {
 	}
 }
 
+// TestConsoleFormFaults: a number that is none is said before the form becomes JSON, and a fault of a rule of review is shown.
+func TestConsoleFormFaults(t *testing.T) {
+	t.Parallel()
+	p := console(t, desktop(), running(t).Key, "#/new-board")
+	p.fill(p.field("Least score"), "1.5")
+	p.press("JSON, all rules")
+	p.awaitText("[role=alert]", "Least score: want a whole number, not 1.5")
+	p.fill(p.field("Least score"), "1")
+	p.press("JSON, all rules")
+	p.choose(p.field("Rules"), `{"review": {"hold": [{"rank_within": 0}]}}`)
+	p.press("Form")
+	p.fill(p.field("Name"), "form-faults")
+	p.expect("status of 422")
+	p.press("Create board")
+	p.awaitText("[role=alert]", "/review/hold/0")
+}
+
 // TestConsolePresets: a new board begins with the rules of a preset, and keeps the title that was written.
 func TestConsolePresets(t *testing.T) {
 	t.Parallel()

@@ -150,14 +150,20 @@ export function differs(d: Draft, f: RuleField): boolean {
   return given(d, f) && fits(d, f) && (value === undefined || value !== f.default);
 }
 
+/** whole returns a text that is a whole number, and throws for another one. */
+function whole(f: RuleField, text: string): string {
+  if (!/^-?[0-9]+$/.test(text)) throw new Error(`${f.label}: want a whole number, not ${text}`);
+  return text;
+}
+
 /** valueOf returns what the draft says of a rule: undefined when that is nothing, or what is so by default. */
 function valueOf(r: Rules, d: Draft, f: RuleField): unknown {
   if (!fits(d, f) || !given(d, f) && f.at !== "/windows") return undefined; // a board has to have a window: the server says so
   const time = timesOf(r);
   const read = (c: RuleField, text: string): unknown => {
     switch (c.kind) {
-      case "number": return Number(text);
-      case "long": return BigInt(text);
+      case "number": return Number(whole(c, text));
+      case "long": return BigInt(whole(c, text));
       case "switch": return text === "true";
       case "time": return time(text);
       case "texts": return text.split(",").map((t) => t.trim()).filter(Boolean);
