@@ -45,9 +45,10 @@ type Beside interface {
 	AppendTo(b []byte, i int) []byte
 }
 
-// Lasting is a Beside of a Kept that may know that it is what there is beside these entries at the state of the answer, for good.
+// Lasting is what a Kept has found for the entries of an answer.
 type Lasting interface {
 	Beside
+	// Lasts reports whether every later look-up for the same entries at the same state finds the same.
 	Lasts() bool
 }
 

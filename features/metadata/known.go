@@ -200,6 +200,11 @@ func (k *known) ahead(q *leaderboard.MetadataQuery, member string) int {
 func (k *known) begin(h *heard, period int64, at leaderboard.Revision) {
 	h.began, h.since, h.to = at, at, at
 	clear(h.changed)
+	k.forget(period)
+}
+
+// forget drops what was found in a period.
+func (k *known) forget(period int64) {
 	k.bodies.DeleteFunc(func(p place) bool { return p.period == period })
 }
 
@@ -211,7 +216,6 @@ func (k *known) folding(period int64, commits []leaderboard.Commit) {
 	}
 	if len(commits) == 0 {
 		k.leave(h, period)
-		k.bodies.DeleteFunc(func(p place) bool { return p.period == period })
 		return
 	}
 	h.mu.Lock()
@@ -245,24 +249,20 @@ func (k *known) leave(h *heard, period int64) {
 	h.left = true
 	h.mu.Unlock()
 	k.periods.CompareAndDelete(period, h)
+	k.forget(period)
 }
 
 // keep holds so many bytes at most, of those periods alone that are in memory, and returns how many it holds.
 func (k *known) keep(within int64, inMemory func(period int64) bool) int64 {
 	k.within.Store(within)
 	k.holds.Store(&inMemory)
-	gone := map[int64]bool{}
 	k.periods.Range(func(period, value any) bool {
 		if within > 0 && inMemory(period.(int64)) {
 			return true
 		}
 		k.leave(value.(*heard), period.(int64))
-		gone[period.(int64)] = true
 		return true
 	})
-	if len(gone) > 0 {
-		k.bodies.DeleteFunc(func(p place) bool { return gone[p.period] })
-	}
 	k.bodies.Bound(int(within))
 	_, bytes := k.bodies.Size()
 	return int64(bytes)

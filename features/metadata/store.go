@@ -48,7 +48,7 @@ func (s *Store) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([
 	return out, s.look(ctx, of, missing, out)
 }
 
-// look asks MySQL for those that are missing, and keeps what it says.
+// look asks MySQL for the metadata that is missing, and keeps the answers.
 func (s *Store) look(ctx context.Context, of []leaderboard.MetadataQuery, missing [][]int, out [][]leaderboard.EntryMetadata) error {
 	wanted := wantedRows{states: true}
 	if len(of) == 1 && len(missing[0]) == 1 {

@@ -14,8 +14,8 @@ import (
 
 // Settings are about profiles, by the tags of package settings.
 type Settings struct {
-	// AuditProfiles is whose changes of profiles the audit has: those of all, or of people, which leaves out keys of scope write, as programs
-	// have that make changes all day. "": all.
+	// AuditProfiles names the callers whose changes of profiles the audit has. people: people who signed in and keys of scope admin, not
+	// programs with a key of scope write, which may make changes all day. all or "": every caller.
 	AuditProfiles string `setting:"audit-profiles" words:"all,people" old:""`
 }
 

@@ -11,8 +11,9 @@ import (
 type identityProvider interface {
 	// Check asks it where it has what a sign-in needs. The error says why that is not known.
 	Check(ctx context.Context, now time.Time) error
-	// Issuer returns what it calls itself, Writers reports whether somebody who signs in may write.
+	// Issuer returns the URL that names the provider, as the setting oidc-issuer has it.
 	Issuer() string
+	// Writers reports whether somebody who signs in may write.
 	Writers() bool
 }
 

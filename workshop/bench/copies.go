@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-
-	"leaderboard/internal/devserver"
 )
 
 const (
@@ -19,21 +16,17 @@ const (
 // measureCopies reads the top of a board that no server has in memory through two servers, while one of them takes commits: once as
 // servers are, which write each commit to the copy in Redis, and once with copies that move only when a reader finds them old.
 func (w *world) measureCopies(ctx context.Context, rep *report) error {
-	if err := w.serve(ctx); err != nil {
-		return err
-	}
-	w.stopService() // the machine is for two others
-	redis, err := devserver.StartRedis(ctx, devserver.Config{Dir: filepath.Join(w.dir, "copies")})
+	redis, err := w.ownRedis(ctx, "copies")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = redis.Stop(context.Background()) }()
-	pushed, err := w.startTwo(ctx, redis.URL)
+	pushed, err := w.startTwo(ctx, redis.URL, withoutMemory()...)
 	if err != nil {
 		return err
 	}
 	defer pushed.stop()
-	pulled, err := w.startTwo(ctx, redis.URL, leaveCopies)
+	pulled, err := w.startTwo(ctx, redis.URL, append(withoutMemory(), leaveCopies)...)
 	if err != nil {
 		return err
 	}
@@ -62,26 +55,6 @@ func (w *world) measureCopies(ctx context.Context, rep *report) error {
 		rep.add(line)
 	}
 	return nil
-}
-
-// two are two servers on one database and one Redis.
-type two struct{ writing, reading *service }
-
-func (t *two) stop() { t.writing.stop(); t.reading.stop() }
-
-// startTwo starts two servers that keep no board in memory.
-func (w *world) startTwo(ctx context.Context, redisURL string, args ...string) (*two, error) {
-	args = append(args, withoutMemory()...)
-	writing, err := w.start(ctx, redisURL, args...)
-	if err != nil {
-		return nil, err
-	}
-	reading, err := w.start(ctx, redisURL, args...)
-	if err != nil {
-		writing.stop()
-		return nil, err
-	}
-	return &two{writing, reading}, nil
 }
 
 // readBeside returns the reads a second of both servers while one takes commits.

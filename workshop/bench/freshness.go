@@ -72,31 +72,23 @@ func redisCommand(addr string, words ...any) error {
 
 // measureFreshness commits through one server and polls another one, under each fault of their Redis.
 func (w *world) measureFreshness(ctx context.Context, rep *report) error {
-	if err := w.serve(ctx); err != nil {
-		return err
-	}
-	w.stopService() // the machine is for two others
-	redis, err := devserver.StartRedis(ctx, devserver.Config{Dir: filepath.Join(w.dir, "freshness")})
+	redis, err := w.ownRedis(ctx, "freshness")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = redis.Stop(context.Background()) }()
-	var servers []*service
-	for range 2 {
-		s, err := w.start(ctx, redis.URL)
-		if err != nil {
-			return err
-		}
-		defer s.stop()
-		servers = append(servers, s)
+	of, err := w.startTwo(ctx, redis.URL)
+	if err != nil {
+		return err
 	}
-	for _, s := range servers {
+	defer of.stop()
+	for _, s := range []*service{of.writing, of.reading} {
 		if err := w.awaitResident(ctx, s); err != nil {
 			return err
 		}
 	}
 	for _, fault := range redisFaults() {
-		seen, err := w.watchFault(ctx, servers[0], servers[1], redis, fault)
+		seen, err := w.watchFault(ctx, of.writing, of.reading, redis, fault)
 		if err != nil {
 			return fmt.Errorf("redis %s: %w", fault.name, err)
 		}
@@ -104,6 +96,34 @@ func (w *world) measureFreshness(ctx context.Context, rep *report) error {
 		fmt.Fprintf(w.log, "redis %s: %s\n", fault.name, seen.row(fault.name).here)
 	}
 	return nil
+}
+
+// ownRedis starts a Redis for two servers on the board, which have the machine alone.
+func (w *world) ownRedis(ctx context.Context, name string) (*devserver.Server, error) {
+	if err := w.serve(ctx); err != nil { // which makes the schema
+		return nil, err
+	}
+	w.stopService()
+	return devserver.StartRedis(ctx, devserver.Config{Dir: filepath.Join(w.dir, name)})
+}
+
+// two are two servers on one database and one Redis.
+type two struct{ writing, reading *service }
+
+func (t *two) stop() { t.writing.stop(); t.reading.stop() }
+
+// startTwo starts two servers on the board.
+func (w *world) startTwo(ctx context.Context, redisURL string, args ...string) (*two, error) {
+	writing, err := w.start(ctx, redisURL, args...)
+	if err != nil {
+		return nil, err
+	}
+	reading, err := w.start(ctx, redisURL, args...)
+	if err != nil {
+		writing.stop()
+		return nil, err
+	}
+	return &two{writing, reading}, nil
 }
 
 // watchFault commits through one server and polls the other under a fault of Redis.
