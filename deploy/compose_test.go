@@ -177,11 +177,11 @@ func TestComposePorts(t *testing.T) {
 	}
 }
 
-// TestComposeGroup: members of the group have the settings of docs/groups.md, but those that differ on one machine of containers, and the
+// TestComposeGroup: members of the group have the settings of docs/failover.md, but those that differ on one machine of containers, and the
 // service names all of them.
 func TestComposeGroup(t *testing.T) {
 	c := readCompose(t)
-	page, err := os.ReadFile("../docs/groups.md")
+	page, err := os.ReadFile("../docs/failover.md")
 	if err != nil {
 		t.Fatal(err)
 	}

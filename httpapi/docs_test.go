@@ -188,7 +188,7 @@ func TestManual(t *testing.T) {
 		}
 		found[s.Href] = s.Text != ""
 	}
-	for _, want := range []string{"/docs/alerts#leaderboarddown", "/docs/operating#losing-mysql", "/docs/groups#replace-a-member"} {
+	for _, want := range []string{"/docs/alerts#leaderboarddown", "/docs/operating#losing-mysql", "/docs/failover#replace-a-member"} {
 		if _, ok := found[want]; !ok {
 			t.Errorf("the search does not know %s", want)
 		}

@@ -175,7 +175,7 @@ func (g *Galera) Writer(ctx context.Context) (writer *Server) {
 	return writer
 }
 
-// Promote has a node take writes in the place of another one, which is dead, or has heard that it is read-only: as docs/galera.md does.
+// Promote has a node take writes in the place of another one, which is dead, or has heard that it is read-only: as docs/failover.md does.
 func (g *Galera) Promote(ctx context.Context, old, next *Server) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()

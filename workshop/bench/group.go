@@ -115,7 +115,7 @@ func (w *world) startGroup(ctx context.Context) (*replicated, string, error) {
 	return &replicated{what: "a group of three", stop: func() { _ = g.Stop(context.Background()) }}, dsn, err
 }
 
-// startReplica starts a source and a replica as docs/replica.md does.
+// startReplica starts a source and a replica as docs/failover.md does.
 func (w *world) startReplica(ctx context.Context) (*replicated, string, error) {
 	g, err := devserver.StartMySQLMembers(ctx, w.groupConfig("replica"), 2)
 	if err != nil {

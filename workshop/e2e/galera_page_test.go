@@ -7,16 +7,13 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// galeraPage is the document about Galera.
-const galeraPage = "../../docs/galera.md"
-
-// TestGaleraDocument runs every command of docs/galera.md under writers: a node of a Galera cluster takes writes, another one takes them
+// TestGaleraDocument runs every command about Galera of docs/failover.md under writers: a node of a Galera cluster takes writes, another one takes them
 // in its place, that one is killed and a third takes them, and it comes back read-only; all are killed, and one takes writes again. Nothing that was acknowledged is lost or there twice
 // (promise A9).
 func TestGaleraDocument(t *testing.T) {
 	t.Parallel()
 	g := testenv.PrivateGaleraNodes(t, 3)
-	o := startOperatorOf(t, galeraPage, g.Nodes, map[string]string{"mariadb": "mariadb-client-core"})
+	o := startFailover(t, "A Galera cluster", g.Nodes, map[string]string{"mariadb": "mariadb-client-core"})
 	o.section(t, "Make a cluster")
 	if t.Failed() {
 		t.FailNow()
@@ -47,7 +44,7 @@ func TestGaleraDocument(t *testing.T) {
 	if err := g.RestartAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	o.section(t, "All have stopped")
+	o.section(t, "All nodes have stopped")
 	d.grow(t, "writes go on after all were away")
 	stop()
 	d.check(t)

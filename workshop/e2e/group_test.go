@@ -259,7 +259,7 @@ func (d *dyingGroup) round(t *testing.T, fault databaseFault, number int) {
 	d.check(t)
 }
 
-// report writes a line of the table of docs/torture.md.
+// report writes a line of the table of docs/failover.md.
 func (d *dyingGroup) report(t *testing.T, fault databaseFault, number int) {
 	said, _ := d.answers()
 	t.Logf("| %s, %d | %d | %d | %d | %d | %.1f s |", fault, number, said.rate, said.acknowledged, said.refused, said.unknown, said.first.Sub(said.fault).Seconds())

@@ -12,15 +12,15 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// groupsPage is the document about groups of databases.
-const groupsPage = "../../docs/groups.md"
+// failoverPage is the document about machines of databases that die.
+const failoverPage = "../../docs/failover.md"
 
-// TestGroupsDocument runs every command of docs/groups.md: a group is made of servers; under writers a member is replaced, and each is
+// TestGroupsDocument runs every command about groups of docs/failover.md: a group is made of servers; under writers a member is replaced, and each is
 // restarted; all are killed, and begin again. Members that come back have the settings that were persisted. Nothing that was acknowledged is lost or there twice (promise A9).
 func TestGroupsDocument(t *testing.T) {
 	t.Parallel()
 	g := testenv.PrivateMySQLMembers(t, 4)
-	o := startGroupOperator(t, groupsPage, g)
+	o := startFailover(t, "A group of three", g.Nodes, mysqlClient())
 	o.section(t, "Make a group")
 	o.section(t, "Change a setting")
 	if t.Failed() {
@@ -52,7 +52,7 @@ func TestGroupsDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o.section(t, "All have stopped")
+	o.section(t, "All members have stopped")
 	d.grow(t, "writes go on when all are back")
 	for _, node := range g.Nodes { // each has ended once more
 		if has := settingOf(t, node, "group_replication_transaction_size_limit"); has != "300000000" {
@@ -80,16 +80,13 @@ func settingOf(t *testing.T, s *devserver.Server, name string) (value string) {
 	return value
 }
 
-// startGroupOperator returns who runs the commands of a page about several database servers, which it calls db1, db2 …
-func startGroupOperator(t *testing.T, page string, g *devserver.MySQLGroup) *operator {
-	t.Helper()
-	return startOperatorOf(t, page, g.Nodes, map[string]string{"mysql": "mysql-client-core"})
-}
+// mysqlClient returns the program of MySQL that commands use, and its package.
+func mysqlClient() map[string]string { return map[string]string{"mysql": "mysql-client-core"} }
 
-// startOperatorOf is startGroupOperator with the programs that the page uses, and the packages that have them.
-func startOperatorOf(t *testing.T, page string, nodes []*devserver.Server, tools map[string]string) *operator {
+// startFailover returns an operator for the commands in a part of the page about failovers, which calls the nodes db1, db2 …
+func startFailover(t *testing.T, part string, nodes []*devserver.Server, tools map[string]string) *operator {
 	t.Helper()
-	o := &operator{page: page, dir: t.TempDir()}
+	o := &operator{page: failoverPage, part: part, dir: t.TempDir()}
 	var sections strings.Builder
 	var names []string // of the page, and what they are here
 	for i, node := range nodes {

@@ -33,6 +33,7 @@ type operator struct {
 	*world
 	a, b     *server
 	page     string              // its file
+	part     string              // a section of the file that alone is run, by subsections; "" is the whole file
 	dir      string              // where commands run: HOME too
 	env      map[string]string   // of commands
 	rewrite  *strings.Replacer   // of the page's commands to what this database's programs are called
@@ -290,13 +291,18 @@ func (o *operator) read(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.sections = map[string][]string{}
-	name := ""
-	for _, line := range strings.Split(string(page), "\n") {
-		if heading, ok := strings.CutPrefix(line, "## "); ok {
+	text, level, name := string(page), "## ", ""
+	if o.part != "" {
+		_, text, _ = strings.Cut(text, "\n## "+o.part+"\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		level = "### "
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if heading, ok := strings.CutPrefix(line, level); ok {
 			name = heading
 		}
 		if file := pageFile.FindStringSubmatch(line); file != nil {
-			_, after, _ := strings.Cut(string(page), line+"\n\n```")
+			_, after, _ := strings.Cut(text, line+"\n\n```")
 			_, content, _ := strings.Cut(after, "\n")
 			content, _, _ = strings.Cut(content, "```")
 			write(t, filepath.Join(o.dir, file[1]), content)

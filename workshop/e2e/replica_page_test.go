@@ -11,17 +11,14 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// replicaPage is the document about a source and a replica.
-const replicaPage = "../../docs/replica.md"
-
-// TestReplicaDocument runs every command of docs/replica.md under writers: while the replica is frozen nothing is acknowledged; the source
+// TestReplicaDocument runs every command about a source and a replica of docs/failover.md under writers: while the replica is frozen nothing is acknowledged; the source
 // is killed, and the replica promoted; the old source comes back read-only, gets no write, and is made a replica of the new one. Nothing that was
 // acknowledged is lost or there twice (promise A9).
 func TestReplicaDocument(t *testing.T) {
 	t.Parallel()
 	g := testenv.PrivateMySQLMembers(t, 2)
 	source, replica := g.Nodes[0], g.Nodes[1]
-	o := startGroupOperator(t, replicaPage, g)
+	o := startFailover(t, "A source and a replica", g.Nodes, mysqlClient())
 	o.section(t, "Set up")
 	if t.Failed() {
 		t.FailNow()

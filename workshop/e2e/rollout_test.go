@@ -164,7 +164,7 @@ func (r *rollout) end(t *testing.T, s *server) time.Duration {
 	return took
 }
 
-// report logs the numbers of requests, for docs/torture.md.
+// report logs the numbers of requests, for docs/promises.md.
 func (r *rollout) report(t *testing.T, took, slowest time.Duration) {
 	t.Helper()
 	total := 0

@@ -23,7 +23,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// soakVariable is the environment variable for the duration of TestSoak; make soak sets it.
+// soakVariable is the environment variable for the duration of TestSoak; make test KIND=soak sets it.
 const soakVariable = "LEADERBOARD_TEST_SOAK"
 
 const (

@@ -132,7 +132,7 @@ func engines() []engine {
 			name: "galera-11", title: "Galera of MariaDB 11 (Debian sid), one node takes writes", as: mariadb, galera: true, suites: onGalera(),
 			program: packaged("debian", "sid", "mariadb-server-core galera-4", mariadbd),
 			differs: "as MariaDB 11; ids go up by three; a migration does not wait for transactions that use its table, but ends them (1213); a node without a majority says that it takes writes",
-			remedy:  "batches are done again; connections ask with `wsrep_sync_wait`: [Galera](galera.md#what-differs-from-one-server)",
+			remedy:  "batches are done again; connections ask with `wsrep_sync_wait`: [Galera](failover.md#what-differs-from-one-server)",
 		},
 		{
 			name: "galera-10.11", title: "Galera of MariaDB 10.11 (Debian 12), one node takes writes", as: mariadb, galera: true, suites: onGalera(),

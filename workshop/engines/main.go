@@ -1,7 +1,7 @@
 // Command engines runs the tests of storage on one server program after another, several versions of MySQL, MariaDB, Redis and
 // their replacements, and writes the results into a table of a document:
 //
-//	make test-engines ARGS='-only valkey'
+//	make test KIND=engines ARGS='-only valkey'
 //
 // The programs are fetched like those of any test. A machine knows the archive of its own distribution; -ubuntu and -debian
 // give the address of the other's. Notes of the runs are in a folder: a second call goes on where the first one stopped, and

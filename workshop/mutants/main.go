@@ -1,7 +1,7 @@
 // Command mutants breaks the lines of the program that carry its promises, one at a time. The test that is named with each must
 // turn red:
 //
-//	make mutants ARGS='-only lease'
+//	make test KIND=mutants ARGS='-only lease'
 //
 // It works on a copy of the tree in a temporary folder, with the servers of internal/testenv/run. The tests must be green before a line is
 // broken. A line is found by its text, which must be in its file exactly once; so a change of it fails TestMutants. Verdicts are

@@ -14,7 +14,7 @@ import (
 const root = "../.."
 
 // TestMutants: each text to break is in its file exactly once, and each test is there. A commit that changes a line that carries a
-// promise must change this list, and run make mutants (promise I2).
+// promise must change this list, and run make test KIND=mutants (promise I2).
 func TestMutants(t *testing.T) {
 	names := map[string]bool{}
 	all := mutants()

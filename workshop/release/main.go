@@ -4,7 +4,7 @@
 //	release sbom FOLDER ARCHIVE FILE   the parts of the program in an archive, as a CycloneDX document
 //	release check FOLDER FOLDER        whether two releases are equal, and the archive for this machine works
 //
-// .goreleaser.yaml runs the first two, make release-check the last one.
+// .goreleaser.yaml runs the first two, make dist KIND=check the last one.
 package main
 
 import (

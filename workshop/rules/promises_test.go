@@ -12,15 +12,13 @@ import (
 	"testing"
 )
 
-// promisesDoc has a row for each promise: its fault and load, when it passes, the tests that prove it, the last run.
+// promisesDoc has a row for each promise: what holds under which fault and load, and the tests.
 const promisesDoc = "docs/promises.md"
 
 var (
 	promiseRow = regexp.MustCompile(`^\| ([A-I]\d+) \|`)
 	// promiseClaim is what the comment of a test says that proves promises: "(promise A1)", "(promises A1, B2)".
 	promiseClaim = regexp.MustCompile(`\(promises? ([A-I]\d+(?:,\s*[A-I]\d+)*)\)`)
-	// laterIssue marks a row that is not proved before the issue with that number.
-	laterIssue = regexp.MustCompile(`\bissue (\d+)\b`)
 )
 
 // promiseNumbers returns the numbers of all promises.
@@ -37,16 +35,8 @@ func promiseNumbers() []string {
 	return all
 }
 
-// laterIssues returns the issues that rows may wait for, with the rows. An issue that is done goes out of here, and its
-// rows need tests.
-func laterIssues() map[string][]string {
-	return map[string][]string{
-		"12": {"E4", "G2", "G5"},
-	}
-}
-
-// TestPromises wants each promise in the document with tests that exist, in the packages that it names, or with the
-// later issue that brings them; and each test that claims a promise in the row of that promise (promise I3).
+// TestPromises wants each promise in the document with tests that exist, in the packages that it names; and each test that
+// claims a promise in the row of that promise (promise I3).
 func TestPromises(t *testing.T) {
 	t.Parallel()
 	rows := promiseRows(t)
@@ -64,14 +54,14 @@ func TestPromises(t *testing.T) {
 				t.Errorf("%s: %s has an empty cell", promisesDoc, number)
 			}
 		}
-		for _, m := range testsOf.FindAllStringSubmatch(row[2], -1) {
+		for _, m := range testsOf.FindAllStringSubmatch(row[1], -1) {
 			for _, name := range testName.FindAllString(m[2], -1) {
 				if proves[number] = append(proves[number], m[1]+"."+name); !inTree[m[1]][name] {
 					t.Errorf("%s: %s names %s of %s, which is not there", promisesDoc, number, name, m[1])
 				}
 			}
 		}
-		if !waits(t, number, row[2]) && len(proves[number]) == 0 {
+		if len(proves[number]) == 0 {
 			t.Errorf("%s: %s names no test", promisesDoc, number)
 		}
 	}
@@ -91,18 +81,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// waits reports whether a row is marked with a later issue, and finds marks that may not be.
-func waits(t *testing.T, number, proof string) bool {
-	t.Helper()
-	m := laterIssue.FindStringSubmatch(proof)
-	if m != nil && !slices.Contains(laterIssues()[m[1]], number) {
-		t.Errorf("%s: %s may not wait for issue %s", promisesDoc, number, m[1])
-	}
-	return m != nil
-}
-
-// promiseRows returns the cells of each row of the document behind the number: promise with fault and load, when it
-// passes, proof, last run.
+// promiseRows returns the cells of each row of the document after the number: what holds, and the tests.
 func promiseRows(t *testing.T) map[string][]string {
 	t.Helper()
 	rows := map[string][]string{}
@@ -112,8 +91,8 @@ func promiseRows(t *testing.T) map[string][]string {
 			continue
 		}
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if len(cells) != 5 {
-			t.Fatalf("%s: %s has %d cells, want 5", promisesDoc, m[1], len(cells))
+		if len(cells) != 3 {
+			t.Fatalf("%s: %s has %d cells, want 3", promisesDoc, m[1], len(cells))
 		}
 		if rows[m[1]] != nil {
 			t.Errorf("%s has two rows for %s", promisesDoc, m[1])

@@ -76,7 +76,7 @@ func TestManualSearchesAll(t *testing.T) {
 	p.fill("#search-input", "replace a member")
 	p.awaitText("#found-0", "Replace a member")
 	p.do(chromedp.KeyEvent(kb.Enter))
-	p.await("location.pathname === '/docs/groups' && location.hash === '#replace-a-member'")
+	p.await("location.pathname === '/docs/failover' && location.hash === '#replace-a-member'")
 	p.accessible()
 }
 
