@@ -36,6 +36,9 @@ var (
 	// glossaryLine is a word, or several that belong together, and a meaning.
 	glossaryLine = regexp.MustCompile(`^- \*\*([a-zN, -]+)\*\*: \S.*\n$`)
 
+	lineComment = regexp.MustCompile(`(?m)^\s*//.*$| // .*$`)
+	wordOfName  = regexp.MustCompile(`[A-Z]?[a-z]+`) // a part of a name in camel case
+
 	snakeCase = regexp.MustCompile(`^(?:[a-z]\w*\.)?([a-z]+(?:_[a-z]+)+)$`)
 )
 
@@ -150,9 +153,9 @@ func TestDocsHaveContents(t *testing.T) {
 	}
 }
 
-// TestGlossary wants every word of the glossary explained once, in one line.
+// TestGlossary wants every word of the glossary explained once, in one line, and used by the code.
 func TestGlossary(t *testing.T) {
-	seen := map[string]bool{}
+	seen, used := map[string]bool{}, wordsOfCode(t)
 	for line := range strings.Lines(readDoc(t, "docs/glossary.md")) {
 		words := glossaryLine.FindStringSubmatch(line)
 		if words == nil {
@@ -166,11 +169,33 @@ func TestGlossary(t *testing.T) {
 				t.Errorf("%s is explained twice", word)
 			}
 			seen[word] = true
+			for part := range strings.FieldsSeq(word) {
+				if !used[part] {
+					t.Errorf("%s is explained, and no name in the code has the word %s", word, part)
+				}
+			}
 		}
 	}
-	if len(seen) < 20 || len(seen) > 40 {
-		t.Errorf("the glossary has %d words, want 20 to 40", len(seen))
+	if len(seen) < 20 || len(seen) > 35 {
+		t.Errorf("the glossary has %d words, want 20 to 35", len(seen))
 	}
+}
+
+// wordsOfCode returns the words that names and texts in the code of the product consist of, in small letters.
+func wordsOfCode(t *testing.T) map[string]bool {
+	t.Helper()
+	words := map[string]bool{}
+	for _, file := range goFiles(t) {
+		if isTest(file) || strings.HasPrefix(file, "workshop/") {
+			continue
+		}
+		code := lineComment.ReplaceAllString(readDoc(t, file), "")
+		for _, word := range wordOfName.FindAllString(code, -1) {
+			word = strings.ToLower(word)
+			words[word], words[strings.TrimSuffix(word, "s")] = true, true
+		}
+	}
+	return words
 }
 
 // TestDocsNameWhatThereIs holds the snake_case names (tables, columns, JSON) that the documents show as code against the sources.
