@@ -1,9 +1,9 @@
-// The receivers of docs/webhooks.md, each run as it stands there: what a server sends them, and what a forger would. Signatures are
+// The receivers of examples/webhooks: what a server sends them, and what a forger would. Signatures are
 // verified by standardwebhooks besides, which is another implementation than the server's.
 import assert from "node:assert/strict";
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { createServer as listenTCP, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -21,12 +21,9 @@ const lb = new Leaderboard({ url, key });
 /** An event as it was sent. */
 interface Sent { headers: Record<string, string>; body: string }
 
-let folder: string, programs: Map<string, string>, secret: string, sent: Sent[];
+let folder: string, secret: string, sent: Sent[];
 
 before(async () => {
-  const text = await readFile(join(root, "docs/webhooks.md"), "utf8");
-  programs = new Map([...text.matchAll(/^```(go|ts)\n(.*?)^```$/gms)].map(([, language, program]) => [language!, program!]));
-  assert.deepEqual([...programs.keys()], ["go", "ts"]);
   folder = await mkdtemp(join(own, "out", "webhooks-"));
   ({ secret, sent } = await fromServer());
 });
@@ -126,14 +123,13 @@ async function received(command: string, args: string[]): Promise<void> {
 }
 
 test("the receiver in Go takes each event once", async () => {
-  const source = join(folder, "receiver.go"), program = join(folder, "receiver");
-  await writeFile(source, programs.get("go")!);
-  await run(GO, ["build", "-o", program, source], { cwd: root });
+  const program = join(folder, "receiver");
+  await run(GO, ["build", "-o", program, "./webhooks"], { cwd: join(root, "examples") });
   await received(program, []);
 });
 
 test("the receiver in TypeScript takes each event once", async () => {
-  await writeFile(join(folder, "receiver.ts"), programs.get("ts")!);
+  await copyFile(join(root, "examples/webhooks/receiver.ts"), join(folder, "receiver.ts"));
   await writeFile(join(folder, "tsconfig.json"), '{ "extends": "../../test/tsconfig.json", "compilerOptions": { "rootDir": ".", "outDir": "js" }, "include": ["*.ts"] }');
   await run(join(own, "node_modules/.bin/tsc"), ["-p", folder]).catch((error: { stdout: string }) => assert.fail(error.stdout));
   await received(process.execPath, [join(folder, "js/receiver.js")]);
