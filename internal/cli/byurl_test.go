@@ -132,13 +132,17 @@ var (
 	readmeSpan = regexp.MustCompile("`leaderboard ([a-z]+)[^`]*`")
 )
 
-// TestReadmeCommands runs the lines of the README as they stand beside `make run`, where only the address and the key are
-// known, and looks for every command that it names.
+// TestReadmeCommands runs the lines of the README and of docs/install.md next to `make run`, where only the address and the key
+// are known, and looks for every command that they name.
 func TestReadmeCommands(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+	var readme []byte
+	for _, file := range []string{"../../README.md", "../../docs/install.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readme = append(readme, text...)
 	}
 	s := serving(t, testenv.Redis(t))
 	d := &document{transferring: &transferring{s, t.TempDir()}, env: map[string]string{}}
@@ -170,6 +174,6 @@ func TestReadmeCommands(t *testing.T) {
 		}
 	}
 	if ran < 5 {
-		t.Errorf("the README has %d commands", ran)
+		t.Errorf("the documents have %d commands", ran)
 	}
 }
