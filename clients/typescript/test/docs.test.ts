@@ -1,4 +1,4 @@
-// The programs of docs/clients.md, each run as it stands there. The TypeScript one uses the package as it is built.
+// The programs of docs/clients.md and the lines of README.md, each run as it stands there. TypeScript uses the package as it is built.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -44,7 +44,32 @@ test("Go", async () => {
 
 test("TypeScript", async () => {
   await inFile("ts");
+  assert.equal(await compiled(), said);
+});
+
+/** compiled compiles the program in TypeScript, runs it and returns what it prints. */
+async function compiled(): Promise<string> {
   await writeFile(join(folder, "tsconfig.json"), '{ "extends": "../../test/tsconfig.json", "compilerOptions": { "rootDir": ".", "outDir": "js" }, "include": ["*.ts"] }');
   await run(join(own, "node_modules/.bin/tsc"), ["-p", folder]).catch((error: { stdout: string }) => assert.fail(error.stdout));
-  assert.equal((await run(process.execPath, [join(folder, "js/main.js")])).stdout, said);
+  return (await run(process.execPath, [join(folder, "js/main.js")])).stdout;
+}
+
+/** linesOfReadme returns the lines of README.md in a language, for the server of the test, which has the demo board. */
+async function linesOfReadme(language: string): Promise<string> {
+  const lines = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "ms").exec(await readFile(join(root, "README.md"), "utf8"))?.[1];
+  assert.ok(lines, `README.md has nothing in ${language}`);
+  return lines.replace("http://127.0.0.1:8080", url);
+}
+
+test("README, Go", async () => {
+  const lines = await linesOfReadme("go");
+  const imports = ["context", "fmt", "leaderboard/client", "leaderboard/leaderboard"].map((name) => `import "${name}"`).join("\n");
+  await writeFile(join(folder, "main.go"), `package main\n\n${imports}\n\nfunc main() {\nctx, key := context.Background(), ${JSON.stringify(key)}\n${lines}if err != nil {\npanic(err)\n}\n}\n`);
+  assert.match((await run(GO, ["run", join(folder, "main.go")], { cwd: root })).stdout, /^\d+ of \d+\n$/);
+});
+
+test("README, TypeScript", async () => {
+  const lines = await linesOfReadme("ts");
+  await writeFile(join(folder, "main.ts"), `import { Leaderboard } from "@leaderboard/client";\nconst key = ${JSON.stringify(key)};\n${lines}`);
+  assert.match(await compiled(), /^\d+ of \d+\n$/);
 });
