@@ -48,8 +48,8 @@ func (r *revisions) Revisions(context.Context, []int64) (map[int64]leaderboard.R
 	return map[int64]leaderboard.Revision{1: {Seq: 3}}, nil
 }
 
-// TestAwayMarksEveryAnswer: while the database cannot be asked how far it is, no answer claims to be current, no matter which layer
-// gave it, and nothing else of it changes.
+// TestAwayMarksEveryAnswer: while the database cannot report its revisions, no answer of any layer claims to be
+// current, and the answers are otherwise unchanged.
 func TestAwayMarksEveryAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestAwayMarksEveryAnswer(t *testing.T) {
 	})
 }
 
-// stuck is a database that shows newer and newer revisions, and from a moment on answers nothing else.
+// stuck is a database that shows newer and newer revisions, and from some moment answers no other question.
 type stuck struct {
 	still
 	seq atomic.Int64
@@ -111,7 +111,8 @@ func (s *stuck) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []le
 	return s.still.Ask(ctx, p, questions)
 }
 
-// TestStaleAtTheDeadline: a reader whose time runs out gets the last answer, marked stale. One that has left gets none.
+// TestStaleAtTheDeadline: a reader whose time runs out gets the last answer, marked stale. A reader that has left gets
+// no answer.
 func TestStaleAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,8 +144,8 @@ func TestStaleAtTheDeadline(t *testing.T) {
 	})
 }
 
-// TestBoardsGoStaleOneByOne: a board that MySQL does not describe is read as it was, and marked stale once that is too
-// long ago. Another board is not, and an answer about a board is no sign of trouble.
+// TestBoardsGoStaleOneByOne: a board that MySQL fails to describe is answered from its last description, and marked
+// stale once that is too old. Other boards are not marked, and an answer about a board does not count as a failure.
 func TestBoardsGoStaleOneByOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +186,7 @@ func TestBoardsGoStaleOneByOne(t *testing.T) {
 	})
 }
 
-// blocked is a model in which the look-up of one board waits as long as it may.
+// blocked is a model in which the look-up of one board waits until its deadline.
 type blocked struct {
 	*storetest.Model
 	name atomic.Value
@@ -199,8 +200,8 @@ func (b *blocked) Current(ctx context.Context, name string) (leaderboard.Listing
 	return b.Model.Current(ctx, name)
 }
 
-// TestCatalogLastKnown: a process that does not know a board finds it where others left it while MySQL does not answer,
-// marked stale, for as long as it may be used, and no period of it that has ended meanwhile.
+// TestCatalogLastKnown: while MySQL does not answer, a process that does not know a board finds the listing that others
+// saved, marked stale, as long as it is valid, without periods that have ended meanwhile.
 func TestCatalogLastKnown(t *testing.T) {
 	t.Parallel()
 	for _, hangs := range []bool{false, true} {
@@ -352,7 +353,8 @@ func TestSeqAheadAsksNobody(t *testing.T) {
 	})
 }
 
-// TestAwayMarksMemory: what is kept in memory goes on to answer while the database does not say how far it is, and says so.
+// TestAwayMarksMemory: memory still answers while the database does not report its revision, and the answers are
+// marked.
 func TestAwayMarksMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -429,7 +431,7 @@ func TestAwayBeforeMemoryFollowed(t *testing.T) {
 		if _, err := source.Submit(ctx, leaderboard.SubmitRequest{Board: ref.Board, Entries: []leaderboard.Submission{{Member: "late", Score: 1000}}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Wait(ctx, ref.ID); err != nil { // what it shows is newer than memory
+		if err := w.Wait(ctx, ref.ID); err != nil { // the database's state is newer than memory
 			t.Fatal(err)
 		}
 		source.Fail(leaderboard.ErrUnavailable)
@@ -511,11 +513,11 @@ func TestSlowestAnswerOutlastsOthers(t *testing.T) {
 		if err != nil || !past[0].Stale || !past[1].Stale {
 			t.Errorf("the past of a member: %+v, %v", past, err)
 		}
-		time.Sleep(10 * time.Second) // for what goes on in the background
+		time.Sleep(10 * time.Second) // for the background work
 	})
 }
 
-// outrun is a layer whose answers are outdated as often as it is asked, and then not.
+// outrun is a layer whose answers are outdated a given number of times, and then not.
 type outrun struct{ times int }
 
 func (l *outrun) find(context.Context, *asked) (leaderboard.Answered, error) {
@@ -527,8 +529,8 @@ func (l *outrun) outdated(context.Context, *asked, leaderboard.Answered, feed.Ve
 	return l.times < 3
 }
 
-// TestOutdatedBeforeItGoesOut: an answer that is no longer the newest each time that it is about to go out is asked for again,
-// and never told as if it were.
+// TestOutdatedBeforeItGoesOut: an answer that is outdated each time when it is about to be sent is requested again, and
+// is never sent as current.
 func TestOutdatedBeforeItGoesOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

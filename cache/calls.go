@@ -27,7 +27,8 @@ func (f *future[V]) wait(ctx context.Context) (V, error) {
 	}
 }
 
-// calls lets callers that want the same thing share one call. The work goes on when the caller that began it has left.
+// calls lets callers that want the same thing share one call. The work continues when the caller that began it has
+// left.
 type calls[K comparable, V any] struct {
 	timeout time.Duration // of the work
 
@@ -35,7 +36,7 @@ type calls[K comparable, V any] struct {
 	running map[K]*future[V]
 }
 
-// start joins the call of key, or begins one in a goroutine of its own. At its end, before any waiter goes on, then runs,
+// start joins the call of key, or begins a call in a new goroutine. At its end, before any waiter continues, then runs,
 // unless the key was forgotten in the meantime.
 func (c *calls[K, V]) start(ctx context.Context, key K, work func(context.Context) (V, error), then func(V, error)) *future[V] {
 	c.mu.Lock()

@@ -14,13 +14,13 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// The servers of stagedCluster. The slot of period 1 is 9842, that of period 2 is 5649.
+// The servers of stagedCluster. The slot of period 1 is 9842, of period 2 5649.
 const (
 	ofPeriod1 = "first:1"
 	ofPeriod2 = "second:1"
 )
 
-// stagedCluster is staged with a Redis Cluster of two servers, in which look is asked first what it is like.
+// stagedCluster is staged with a Redis Cluster of two servers; look describes the cluster at first.
 func stagedCluster(t *testing.T, look func(context.Context) error, answer func(ctx context.Context, server string, cmd *redis.Cmd) error) *rig {
 	t.Helper()
 	client := cachetest.StagedCluster(func(ctx context.Context) ([]redis.ClusterSlot, error) {
@@ -64,7 +64,7 @@ func TestHungServerOfACluster(t *testing.T) {
 		if took := hungReads(t, r, other, readers, reads); took != 0 || fine.Load() < reads {
 			t.Errorf("the slowest read of what another server has took %s, and that was asked %d times by %d reads", took, fine.Load(), readers*reads)
 		}
-		time.Sleep(time.Second) // the last batch has a deadline of its own
+		time.Sleep(time.Second) // the last batch has its own deadline
 	})
 }
 

@@ -18,7 +18,7 @@ func TestCombinerConformance(t *testing.T) {
 	storetest.RunCombined(t, s, m)
 }
 
-// TestCombinerProperty: what is combined out of copies of different moments is true at the states that it names.
+// TestCombinerProperty: a combination of copies of different moments is correct at the states that it names.
 func TestCombinerProperty(t *testing.T) {
 	t.Parallel()
 	s, m := merging(t)

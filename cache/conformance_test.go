@@ -23,7 +23,7 @@ func TestReaderProperty(t *testing.T) {
 	storetest.Property(t, layered(t))
 }
 
-// layered makes a reader over a copy in Redis over the model, with write-through, and what may happen to the copy.
+// layered makes a reader over a copy in Redis over the model, with write-through, and the disturbances of the copy.
 func layered(t *testing.T) storetest.Subject {
 	t.Helper()
 	model := storetest.NewModel()

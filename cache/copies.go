@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// lookUpMembers bounds what one batch of questions about members asks Redis.
+	// lookUpMembers bounds the members that one batch looks up in Redis.
 	lookUpMembers = 256
-	// lookUpsAtOnce is how many batches a server of Redis works on at once, so that a slow one does not delay all others.
+	// lookUpsAtOnce is the number of batches that a server of Redis works on at once, so that a slow batch does not
+	// delay all others.
 	lookUpsAtOnce = 2
 	// behindPause is how long a reader that wants the write just made waits for the write-through, before the database is
 	// asked.
@@ -63,7 +64,7 @@ func (c *copies) find(ctx context.Context, q *asked) (leaderboard.Answered, erro
 	}, nil))
 }
 
-// failureOf returns an error if Redis has failed. A copy that does not have what is asked for is no failure.
+// failureOf returns an error if Redis has failed. A copy that lacks the requested entries is no failure.
 func failureOf(err error) error {
 	if topn.Failed(err) {
 		return err
@@ -124,12 +125,12 @@ func (r inRedis) Member(ctx context.Context, p leaderboard.PeriodRef, q leaderbo
 	return found.standings, found.short, err
 }
 
-// lookUps put questions about one member each together, per server of Redis: a batch costs less than half of what single
-// commands do.
+// lookUps put questions about one member each together, per server of Redis: a batch costs less than half of the single
+// commands.
 type lookUps = batch.Batcher[lookUpKey, memberLookUp, lookedUp]
 
-// lookUpKey is what the questions of one batch have in common. How new each answer must be is compared with the state at which
-// the batch is answered.
+// lookUpKey is the common part of the questions of one batch. The state at which the batch is answered is compared with
+// the state that each question requires.
 type lookUpKey struct{ period, mode string }
 
 // memberLookUp is a question about one member, and the period as its caller knows it.
@@ -144,8 +145,8 @@ type lookedUp struct {
 	short     bool
 }
 
-// lookUp answers a batch, each question for itself: the copy may be too old for one, or not reach down to the member of
-// another.
+// lookUp answers the questions of a batch one by one: the copy may be too old for one question, or not reach down to
+// the member of another.
 func (c *copies) lookUp(ctx context.Context, _ lookUpKey, queries []memberLookUp, answers []batch.Answer[lookedUp]) error {
 	members := make([]string, len(queries))
 	for i, q := range queries {

@@ -83,7 +83,7 @@ func (*database) outdated(ctx context.Context, q *asked, _ leaderboard.Answered,
 	return (times < askTimes || time.Since(q.outdated) < askFor) && pause(ctx, askPause)
 }
 
-// CombinedPage implements leaderboard.CombinedRankings. It takes a slot of its own.
+// CombinedPage implements leaderboard.CombinedRankings. It takes a separate slot.
 func (d *database) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (page *leaderboard.CombinedPage, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
 		page, err = d.of.CombinedPage(ctx, p, q)
@@ -92,7 +92,7 @@ func (d *database) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, 
 	return page, err
 }
 
-// CombinedMember implements leaderboard.CombinedRankings. It takes a slot of its own.
+// CombinedMember implements leaderboard.CombinedRankings. It takes a separate slot.
 func (d *database) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (s *leaderboard.CombinedStandings, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
 		s, err = d.of.CombinedMember(ctx, p, q)
@@ -101,7 +101,7 @@ func (d *database) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef
 	return s, err
 }
 
-// Past implements leaderboard.Pasts. It takes a slot of its own.
+// Past implements leaderboard.Pasts. It takes a separate slot.
 func (d *database) Past(ctx context.Context, p []leaderboard.PeriodRef, member string) (found []leaderboard.PastEntry, err error) {
 	err = d.Alone(ctx, func(ctx context.Context) error {
 		found, err = d.of.Past(ctx, p, member)

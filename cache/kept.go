@@ -118,7 +118,7 @@ func (k *kept) putTop(q *asked, page *keptAnswer) {
 	})
 }
 
-// top returns a remembered first page, cut to the limit, for use instead of a failure; nil when there is none.
+// top returns a remembered first page, cut to the limit, to use in place of a failure; nil if there is no such page.
 func (k *kept) top(q *asked) *keptAnswer {
 	key, page, ok := topKeyOf(q)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// slowDatabase answers about pages as it is set; every answer takes a while. It is what a feed asks, too.
+// slowDatabase answers questions about pages with the answers that are set, after a while. A feed can use it too.
 type slowDatabase struct {
 	Database
 	mu    sync.Mutex
@@ -78,7 +78,7 @@ func (s *slowDatabase) Revisions(context.Context, []int64) (map[int64]leaderboar
 	return map[int64]leaderboard.Revision{1: {Seq: s.seq}}, nil
 }
 
-// keeping returns a reader of a database, without a feed: its answers are fresh for 100 ms, and told for a minute.
+// keeping returns a reader of a database, without a feed: its answers are fresh for 100 ms, and served for a minute.
 func keeping(s *slowDatabase) *Reader {
 	return NewReader(nil, s, ReaderOptions{StaleLimit: time.Minute, CallTimeout: 5 * time.Second})
 }
@@ -163,8 +163,8 @@ func TestKeptMinSeq(t *testing.T) {
 	})
 }
 
-// TestKeptInAnOutage: kept answers are given while the database fails, refuses or hangs, one object marked stale, for as long
-// as it may be; a database that hangs delays one reader of each attempt.
+// TestKeptInAnOutage: kept answers are given while the database fails, refuses or hangs, one object marked stale, until
+// they are too old; a database that hangs delays one reader of each attempt.
 func TestKeptInAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct {
@@ -323,7 +323,7 @@ func TestCallsAreShared(t *testing.T) {
 			wg.Go(func() { want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false) })
 		}
 		synctest.Wait()
-		cancel() // the work goes on for the others
+		cancel() // the work continues for the others
 		wg.Wait()
 		if s.count() != 1 {
 			t.Errorf("the database was asked %d times for 51 callers", s.count())
@@ -331,8 +331,8 @@ func TestCallsAreShared(t *testing.T) {
 	})
 }
 
-// TestErrorsOfJoinedCalls: a reader who joins a call that began before, and gets an error of it, which has no state to be judged
-// by, is answered by another one: what it asks for may have been committed meanwhile.
+// TestErrorsOfJoinedCalls: a reader who joins an earlier call and gets an error, which has no state to judge, is
+// answered by a new call: its entry may have been committed meanwhile.
 func TestErrorsOfJoinedCalls(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -354,7 +354,8 @@ func TestErrorsOfJoinedCalls(t *testing.T) {
 	}
 }
 
-// TestOlderAnswersAreNotKept: of two answers that were judged one after the other, the newer stays, whichever is kept last.
+// TestOlderAnswersAreNotKept: of two answers that were judged one after the other, the newer is kept, whichever is kept
+// last.
 func TestOlderAnswersAreNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"leaderboard/rank"
 )
 
-// TestLastPageStays: the last good first page of a period is there in an outage, however many others were asked for since,
-// and goes on where a shorter page would; it is not passed off as newer or as longer than it is.
+// TestLastPageStays: the last good first page of a period is there in an outage, however many other pages were read
+// since, and its cursor continues after a cut page; its age and its length are reported correctly.
 func TestLastPageStays(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))

@@ -17,21 +17,21 @@ type layer interface {
 	// find returns an answer, which may be too old; nil without an error when this layer has no answer. An error may come with
 	// an answer that only has states: the error is true at these.
 	find(ctx context.Context, q *asked) (leaderboard.Answered, error)
-	// outdated is called when the database has moved on from an answer, or never had its state. It reports whether to ask the
-	// layer again, after so many times.
+	// outdated is called when the database has moved on from an answer, or never had its state. It reports whether to
+	// ask the layer again, given the number of tries so far.
 	outdated(ctx context.Context, q *asked, a leaderboard.Answered, v feed.Verdict, times int) bool
 }
 
 // asked is a question on its way through the layers.
 type asked struct {
 	question
-	key  string      // under which the answer is kept
-	last *keptAnswer // served when nothing better is found; nil: there is none
+	key  string      // the answer is kept under this key
+	last *keptAnswer // served when nothing better is found; nil if there is no such answer
 
 	outdated time.Time // when an answer of the database was first too old
 }
 
-// newAsked allocates a question and all that belongs to it in one piece, because every request does this.
+// newAsked allocates a question with its state in one piece, because every request does this.
 func newAsked[Q any, P interface {
 	*Q
 	question
@@ -49,7 +49,7 @@ func newAsked[Q any, P interface {
 // isAlone reports whether no other question may get the answer.
 func (q *asked) isAlone() bool { return q.way() == wayOnce || q.way() == wayUncached }
 
-// stale returns the newer one of an answer and the last one that was kept, marked stale.
+// stale returns the newer of an answer and the last kept answer, marked stale.
 func (q *asked) stale(a leaderboard.Answered) leaderboard.Answered {
 	if q.last != nil && len(q.refs()) == 1 && a.At(0).Seq < q.last.answer.At(0).Seq {
 		return q.last.stale()
@@ -128,8 +128,8 @@ func (h *keptAnswer) stale() leaderboard.Answered {
 	return *h.marked.Load()
 }
 
-// sharedKey is the key under which callers with the same question share a call. A caller that needs a newer state does not
-// share a call that may bring an older one.
+// sharedKey is the key under which callers with the same question share a call. A caller that needs a newer state does
+// not share a call that may bring an older state.
 type sharedKey struct {
 	of       layer
 	key      string
@@ -159,7 +159,7 @@ func (o *ReaderOptions) wait(ctx context.Context, q *asked, f *future[leaderboar
 	return f.wait(ctx)
 }
 
-// endRead ends the span of a layer. A copy that does not have what is asked for is no failure of Redis.
+// endRead ends the span of a layer. A copy that lacks the requested entries is no failure of Redis.
 func endRead(span trace.Span, refs []leaderboard.PeriodRef, answered bool, err error) {
 	if !span.On() {
 		return

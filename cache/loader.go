@@ -12,20 +12,20 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// LoaderOptions adjust what is kept of members; the zero value is fit for production.
+// LoaderOptions adjust the cache of members' values; the zero value is fit for production.
 type LoaderOptions struct {
 	TTL     time.Duration // how old an answer may be, so how long a change by another process may go unseen; 30 s
 	Entries int           // members kept, 65,536
 	Bytes   int           // and their approximate size, 16 MiB
-	Batch   int           // members asked for together with those of other queries, 1,000
+	Batch   int           // members that are looked up together, over all queries, 1,000
 	Timeout time.Duration // for one look-up, 1 s
 	Now     func() time.Time
 }
 
-// Loader keeps what the database has of members (a profile, a list of friends) in the process, also that it has nothing.
-// What is missing is looked up in one statement for all members of a query, together with those of other queries at the same
-// time: so a burst of readers costs MySQL two look-ups at a time. While MySQL does not answer, cached values are served no
-// matter how old they are. All methods may be called concurrently.
+// Loader caches the database's values of members (a profile, a list of friends) in the process, including absent
+// values. Missing values are looked up in one statement for all members of a query, together with the members of other
+// queries at the same time: so a burst of readers costs MySQL two look-ups at a time. While MySQL does not answer,
+// cached values are served no matter how old they are. All methods may be called concurrently.
 type Loader[V any] struct {
 	fetch Fetch[V]
 	size  func(V) int
@@ -37,30 +37,30 @@ type Loader[V any] struct {
 	database *topn.Breaker
 }
 
-// loaded is what is known of one member.
+// loaded is the cached value of one member.
 type loaded[V any] struct {
 	value V
 	at    time.Time // when the query was put to the database
 	known bool      // false: it changed at that time, earlier answers are of no use
 }
 
-// lookUp is a query for what was not cached.
+// lookUp is a query for the values that were not cached.
 type lookUp struct {
 	members []string
 	since   time.Time
 }
 
-// loadsAtOnce is how many look-ups are under way at once, so that a slow one does not delay all others.
+// loadsAtOnce is the number of look-ups under way at once, so that a slow one does not delay all others.
 const loadsAtOnce = 2
 
-// loadedBytes is the size of what is kept of a member besides its value, roughly.
+// loadedBytes is the size of a cached member without its value, roughly.
 const loadedBytes = 200
 
-// Fetch reads the values of members from the database, without those that have none. old are the cached values of any age,
-// for a database that can cheaply check that one still holds.
+// Fetch reads the values of members from the database, without members that have none. old are the cached values of any
+// age, for a database that can cheaply check that a value still holds.
 type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) (map[string]V, error)
 
-// NewLoader returns a Loader of what fetch returns. size is the size of a value in bytes, roughly.
+// NewLoader returns a Loader of the values that fetch returns. size is the size of a value in bytes, roughly.
 func NewLoader[V any](fetch Fetch[V], size func(V) int, o LoaderOptions) *Loader[V] {
 	k := &Loader[V]{
 		fetch: fetch, size: size, ttl: cmp.Or(o.TTL, 30*time.Second), now: o.Now,
@@ -75,8 +75,8 @@ func NewLoader[V any](fetch Fetch[V], size func(V) int, o LoaderOptions) *Loader
 	return k
 }
 
-// Of returns the values of members, in their order, the zero value for those that have none. When the database does not
-// answer, it returns an error and the cached values, of any age.
+// Of returns the values of members, in their order, the zero value for members without a value. When the database does
+// not answer, it returns an error and the cached values, of any age.
 func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	out := make([]V, len(members))
 	now := k.now()
@@ -134,7 +134,7 @@ func (k *Loader[V]) answer(ctx context.Context, _ struct{}, lookUps []lookUp, an
 	return k.ask(ctx, missing, values)
 }
 
-// ask replaces the cached values of the members by those of the database, and caches these.
+// ask replaces the cached values of the members by the database's values, and caches these.
 func (k *Loader[V]) ask(ctx context.Context, members []string, values map[string]V) error {
 	if !k.database.Allow() {
 		return leaderboard.ErrUnavailable

@@ -58,8 +58,7 @@ func wantOf(t *testing.T, k *Loader[string], members []string, want ...string) {
 	}
 }
 
-// TestLoader: one query costs one look-up; then what was found, and that nothing was, is known until it is old or
-// forgotten.
+// TestLoader: one query costs one look-up; then the value, or its absence, is cached until it is old or forgotten.
 func TestLoader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}

@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
-// unhurried returns the options of a reader where the limits of waiting are not what is tested: that the machine is
-// slow for a moment changes no answer then. What is set stays.
+// unhurried returns the options of a reader for tests that do not test the limits of waiting: a moment of slowness of
+// the machine changes no answer. Options that are set stay.
 func unhurried(o ReaderOptions) ReaderOptions {
 	o.RedisDeadline = cmp.Or(o.RedisDeadline, cachetest.MaxWait)
 	o.StaleWait = cmp.Or(o.StaleWait, cachetest.MaxWait)

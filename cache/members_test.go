@@ -46,8 +46,8 @@ func (s *scriptCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// TestLookupsGoTogether: look-ups that come while Redis is busy are answered by one script, and what lies below the
-// copy by one query, each with its own member at its own rank.
+// TestLookupsGoTogether: look-ups that come while Redis is busy are answered by one script, and look-ups below the copy
+// by one query, each with its own member and rank.
 func TestLookupsGoTogether(t *testing.T) {
 	t.Parallel()
 	const members, held = 200, 50
@@ -87,7 +87,7 @@ func TestLookupsGoTogether(t *testing.T) {
 	}
 }
 
-// TestLookupsDoNotHinderEachOther: what one caller needs does not change the answers to the others of its batch.
+// TestLookupsDoNotHinderEachOther: the requirements of one caller do not change the answers to the others in its batch.
 func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), topn.Options{})
@@ -154,7 +154,7 @@ func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 }
 
 // TestLookupsAreExact: for any questions asked together, in any modes, while the period changes and copies come and go:
-// every answer is that of the cachetest.Oracle at the state that it names, and as new as it had to be.
+// every answer equals the answer of the cachetest.Oracle at the state that it names, and is as new as required.
 func TestLookupsAreExact(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), topn.Options{Slack: 5})

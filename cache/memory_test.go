@@ -15,7 +15,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// slowLoads is a database of which periods are loaded once it is let.
+// slowLoads is a database whose periods are loaded only when the test allows it.
 type slowLoads struct {
 	*storetest.Model
 	let chan struct{}

@@ -10,9 +10,10 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// The bounds of what MySQL is asked.
+// The bounds of the questions to MySQL.
 const (
-	// FallbackConcurrent is how many batches of questions it answers at the same time at most, besides two that count by scanning.
+	// FallbackConcurrent is the greatest number of batches of questions that it answers at the same time, in addition
+	// to two that count by scanning.
 	FallbackConcurrent = 4
 	// ReadWait is how long a question may wait to be sent; what would take longer is refused.
 	ReadWait = time.Second
@@ -27,7 +28,7 @@ type ReaderOptions struct {
 	LocalEntries int // answers kept, 65,536
 	LocalBytes   int // and their approximate size, 32 MiB
 
-	RedisDeadline      time.Duration // all that one query may wait for Redis, a build included; 150 ms
+	RedisDeadline      time.Duration // the time that one query may wait for Redis in all, a build included; 150 ms
 	FallbackConcurrent int           // batches of questions in MySQL at once; 0: the constant
 	ReadWait           time.Duration // how long a question waits to be sent there, 0: the constant; ErrOverloaded when it takes, or would take, longer
 	CallTimeout        time.Duration // for one query through all layers, 6 s

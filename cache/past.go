@@ -8,8 +8,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Past implements leaderboard.Pasts. What is in memory comes from there; of all other periods those that still change are
-// asked about in one question, and those that are over in another one.
+// Past implements leaderboard.Pasts. Periods in memory are answered from there. All other periods that still change go
+// into one question, and all other periods that are over into another.
 func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	out := make([]leaderboard.PastEntry, len(periods))
 	at := make([]leaderboard.State, len(periods))
@@ -85,9 +85,9 @@ func (p *pastPart) put(out []leaderboard.PastEntry, a past) {
 }
 
 // pastParts divides periods into those in memory, those that still change, and those that are over. All in memory are
-// judged together, so that none waits for a statement of its own. One that is over does not count as read: a question about
-// a hundred periods would push others out of memory. A single one that still changes is never near, because it is asked
-// about like any member.
+// judged together, so that none waits for a separate statement. A period that is over does not count as read: a
+// question about a hundred periods would push others out of memory. A single one that still changes is never near,
+// because it is asked about like any member.
 func (r *Reader) pastParts(periods []leaderboard.PeriodRef) (near, open, over pastPart) {
 	changing := 0
 	for i := range periods {
@@ -113,7 +113,7 @@ func (r *Reader) pastParts(periods []leaderboard.PeriodRef) (near, open, over pa
 	return near, open, over
 }
 
-// inMemory reports whether a period is in memory, as one without a row always is.
+// inMemory reports whether a period is in memory. A period without a row counts as in memory.
 func (r *Reader) inMemory(p *leaderboard.PeriodRef, weight int64) bool {
 	if !p.HasRow() {
 		return true

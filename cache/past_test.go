@@ -14,7 +14,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// pastModel is a model that says which questions about members' pasts it was asked, and what a feed asks.
+// pastModel is a model that records the questions about members' pasts, and that a feed can use.
 type pastModel struct {
 	*storetest.Model
 	asked []int // periods of each question
@@ -42,7 +42,7 @@ func (m *pastModel) Revisions(ctx context.Context, periods []int64) (map[int64]l
 	return found, nil
 }
 
-// pastWorld is a board of four days, of which three are closed.
+// pastWorld is a board of four days, three of them closed.
 type pastWorld struct {
 	*Reader
 	t     *testing.T
@@ -141,11 +141,11 @@ func TestPastIsKept(t *testing.T) {
 		if err != nil || len(got) != 3 || !got[0].Stale || !got[2].Stale || got[2].Ranked.Strict != 1 {
 			t.Errorf("without MySQL: %+v, %v", got, err)
 		}
-		time.Sleep(10 * time.Second) // for what goes on in the background
+		time.Sleep(10 * time.Second) // for the background work
 	})
 }
 
-// TestPastIsAsNewAsWanted: a reader that knows of a later correction does not get what is kept of closed periods.
+// TestPastIsAsNewAsWanted: a reader that knows of a later correction does not get the kept answers of closed periods.
 func TestPastIsAsNewAsWanted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestPastIsAsNewAsWanted(t *testing.T) {
 		if _, err := w.model.Remove(t.Context(), remove); err != nil {
 			t.Fatal(err)
 		}
-		refs := w.refs() // whose LastSeq is that of the correction
+		refs := w.refs() // their LastSeq is the seq of the correction
 		got, err := w.Past(t.Context(), refs, "a")
 		if err != nil || got[3].Seq < refs[3].LastSeq {
 			t.Errorf("asked for seq %d: %+v, %v", refs[3].LastSeq, got[3].State, err)
@@ -164,8 +164,8 @@ func TestPastIsAsNewAsWanted(t *testing.T) {
 	})
 }
 
-// TestPastOfSeveral: periods that still change and are not in memory are asked about in one question, and what is kept of
-// those that are over is not asked for again.
+// TestPastOfSeveral: periods that still change and are not in memory go into one question, and kept answers for past
+// periods are not requested again.
 func TestPastOfSeveral(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestPastOfSeveral(t *testing.T) {
 		for i := range refs[:3] {
 			refs[i].Closed = false
 		}
-		w.want("at first", refs, false, []int{3, 1}, " 1/2 1/2 1/2 2/2") // the one that is over has a question of its own
-		time.Sleep(10 * time.Second)                                     // for what goes on in the background
+		w.want("at first", refs, false, []int{3, 1}, " 1/2 1/2 1/2 2/2") // the period that is over has a separate question
+		time.Sleep(10 * time.Second)                                     // for the background work
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// question is what is asked about one or several periods.
+// question is a query about one or several periods.
 type question interface {
 	refs() []leaderboard.PeriodRef
 	minSeq(i int) int64 // of the answer about the i-th of them
@@ -30,8 +30,8 @@ type copyQuestion interface {
 	askCopy(ctx context.Context, of copySource) (a leaderboard.Answered, short bool, err error)
 }
 
-// copySource is what a copy answers: pages, and questions about one member. short reports that the copy is due for renewal,
-// with an error too.
+// copySource is the part of Redis that answers questions: pages, and questions about one member. short reports that the
+// copy is due for renewal, also with an error.
 type copySource interface {
 	Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (page *leaderboard.Page, short bool, err error)
 	Member(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error)
@@ -158,7 +158,7 @@ func (q *membersQuestion) appendKey(b []byte) []byte {
 	if len(q.Members) == 1 {
 		return appendText(b, q.Members[0])
 	}
-	all := sha256.Sum256(appendText(nil, q.Members...)) // a list of thousands is asked for in many slices, each of which has a key
+	all := sha256.Sum256(appendText(nil, q.Members...)) // a list of thousands is read in many slices, each with a key
 	return append(b, all[:]...)
 }
 
@@ -287,7 +287,7 @@ func (q *pastQuestion) ask(ctx context.Context, of source) (leaderboard.Answered
 func (*pastQuestion) weight() int64 { return 0 }
 func (*pastQuestion) way() way      { return wayOfOne }
 
-// past is what a member has in several periods, as leaderboard.Answered.
+// past is a query for a member's entries in several periods, as leaderboard.Answered.
 type past []leaderboard.PastEntry
 
 // At implements leaderboard.Answered.

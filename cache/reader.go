@@ -11,11 +11,11 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Reader answers questions about periods. It implements leaderboard.Rankings, leaderboard.CombinedRankings
-// and leaderboard.Pasts. It goes through layers, each farther away than the one before: periods in
-// memory, answers kept in the process, copies in Redis, the database within a bound. Each layer returns an answer that is exact
-// at the states that it names. The first answer that the feed finds new enough, right before it goes out, is used. While answers
-// cannot be judged, because the database is away, they are marked stale.
+// Reader answers questions about periods. It implements leaderboard.Rankings, leaderboard.CombinedRankings and
+// leaderboard.Pasts. It goes through layers, each farther away than the last: periods in memory, answers kept in the
+// process, copies in Redis, the database within a bound. Each layer returns an answer that is exact at the states that
+// it names. The first answer that the feed finds new enough, right before it goes out, is used. While answers cannot be
+// judged, because the database is away, they are marked stale.
 type Reader struct {
 	opts     ReaderOptions
 	memory   *memory
@@ -71,7 +71,7 @@ func (r *Reader) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboa
 	return as[*leaderboard.Moves](r.answer(ctx, newAsked(movesQuestion{about{p}, q})))
 }
 
-// Alone runs a question that no layer but the database can answer, in a slot of its own.
+// Alone runs a question that no layer but the database can answer, in a separate slot.
 func (r *Reader) Alone(ctx context.Context, ask func(context.Context) error) error {
 	return r.database.Alone(ctx, func(ctx context.Context) error {
 		ctx, span := trace.Start(ctx, "read mysql", trace.KindClient)
@@ -98,7 +98,7 @@ func (r *Reader) answer(ctx context.Context, q *asked) (leaderboard.Answered, er
 	return a, nil
 }
 
-// nearest returns the answer of the first layer with one that is new enough.
+// nearest returns the answer of the first layer whose answer is new enough.
 func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, error) {
 	var failure error
 	var old leaderboard.Answered // of a layer that lacks the last commits

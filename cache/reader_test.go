@@ -60,7 +60,7 @@ func (s *worldDatabase) Ask(ctx context.Context, _ leaderboard.PeriodRef, questi
 	return storetest.AskEach(ctx, told{nil, o}, leaderboard.PeriodRef{}, questions), nil
 }
 
-// told is what a world says at one state.
+// told is the answers of a world at one state.
 type told struct {
 	leaderboard.Rankings
 	cachetest.Oracle
@@ -137,7 +137,7 @@ func member(t testing.TB, r *Reader, p leaderboard.PeriodRef, members ...string)
 	return cachetest.Must(r.Members(cachetest.Within(t), p, leaderboard.MembersQuery{Members: members}))(t)
 }
 
-// TestReaderLayers: each layer in turn, and what becomes of an answer on its way.
+// TestReaderLayers: each layer in turn, and the ways of an answer through them.
 func TestReaderLayers(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 5 }), topn.Options{Slack: 1})
@@ -239,7 +239,7 @@ func TestReaderDemandsACopy(t *testing.T) {
 	if err := b.client.Del(cachetest.Within(t), "lb:{7}:5eed:key").Err(); err != nil {
 		t.Fatal(err)
 	}
-	cachetest.Eventually(t, "a damaged copy is built from scratch", func() bool { // the kept page may be served once more
+	cachetest.Eventually(t, "a damaged copy is built from scratch", func() bool { // the kept page may be served one more time
 		return page(t, r, b.ref, q).Source == leaderboard.SourceRedis && demands == 2
 	})
 	if s.asked.Load() != 0 {
@@ -263,7 +263,7 @@ func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 	}
 }
 
-// lagging is a question to copies that fails as it is told to.
+// lagging is a question to copies that fails as instructed.
 type lagging struct {
 	pageQuestion
 	answers []error
@@ -439,7 +439,7 @@ func TestHungRedisDelays(t *testing.T) {
 		if n, most := atomic.LoadInt64(&asked), mostQueries(readers, start); n > most {
 			t.Errorf("Redis was asked %d times by %d reads, want %d at most", n, readers*reads, most)
 		}
-		time.Sleep(time.Second) // the last batch has a deadline of its own
+		time.Sleep(time.Second) // the last batch has its own deadline
 	})
 }
 
@@ -473,7 +473,8 @@ func TestBusyPool(t *testing.T) {
 	})
 }
 
-// TestTooDeepForACopy: a page that no copy reaches costs no question to Redis, and one that begins within it does.
+// TestTooDeepForACopy: a page that no copy reaches costs no question to Redis, and a page that begins within the copy
+// does.
 func TestTooDeepForACopy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -509,7 +510,7 @@ func (c *counter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	return next
 }
 
-// TestReaderServesStale: with everything behind it down, the process serves what it has, marked.
+// TestReaderServesStale: with everything behind it down, the process serves its kept answers, marked stale.
 func TestReaderServesStale(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
@@ -559,7 +560,7 @@ func TestReaderServesStale(t *testing.T) {
 		}
 	}
 	w.Fail(nil)
-	for name, read := range reads { // one of them says that the period is as it was, which is news of all
+	for name, read := range reads { // one of them reports that the period has not changed, which all of them learn
 		if s, err := read(); err != nil || s.Seq != 1 || s.Stale {
 			t.Errorf("MySQL is back, %s: %+v, %v", name, s, err)
 		}
@@ -619,7 +620,7 @@ func TestPeriodWithoutRowAsksNobody(t *testing.T) {
 	}
 	r := NewReader(nil, model, ReaderOptions{Feed: feed.New(model, feed.Options{})})
 	strict := leaderboard.Query{Mode: leaderboard.ModeStrict}
-	for range 2 { // what is kept of it is good too
+	for range 2 { // the kept answer is good too
 		for _, ref := range []leaderboard.PeriodRef{of("a", 7), of("b", 8)} {
 			p, err := r.Page(t.Context(), ref, leaderboard.PageQuery{Query: strict, Limit: 10})
 			if err != nil || p.AsOf != ref.AsOf || p.Seq != 0 || p.Stale || p.Source != leaderboard.SourceLocal || len(p.Entries) != 0 {

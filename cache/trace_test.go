@@ -10,7 +10,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// begun is a span that counts those that are begun inside it.
+// begun is a span that counts the spans begun inside it.
 type begun struct{ inside int }
 
 func (b *begun) Begin(string, trace.Kind) trace.Recorder { b.inside++; return b }

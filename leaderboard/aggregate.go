@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Part is what one source has for a member.
+// Part is the contribution of one source for a member.
 type Part struct {
 	Weight      int64
 	Score       int64
@@ -14,12 +14,13 @@ type Part struct {
 
 // Combine computes the entry of a derived board from the parts that a member has in its sources; sources is their
 // number. ok is false when the member is not on the board. It is pure and does not depend on the order of the parts, so
-// the entries of a derived board are a function of those of its sources.
+// the entries of a derived board are a function of the entries of its sources.
 //
 // The score is the aggregate of weight × score, exact: it is computed in 128 bits, which MaxSources times MaxWeight
 // times any score cannot fill, and a result beyond int64 is the nearest int64. A part with weight 0 counts as 0, and
-// still makes the member a member. The created_time is when this score was reached: of a sum, the latest of the parts
-// that have a weight (of all parts when none has); of a minimum or maximum, the earliest of the parts that give it.
+// still makes the member a member. The created_time is when this score was reached. For a sum it is the latest time
+// among the parts with a weight (among all parts if no part has a weight); for a minimum or maximum, the earliest time
+// among the parts with that score.
 func (d *Derive) Combine(member string, parts []Part, sources int) (e Entry, ok bool) {
 	if len(parts) == 0 || (d.Op == DeriveOpIntersect && len(parts) < sources) {
 		return Entry{}, false

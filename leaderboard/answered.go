@@ -7,7 +7,7 @@ import "sync/atomic"
 type Answered interface {
 	// At returns the state of the period that was asked about as the i-th, from 0.
 	At(i int) *State
-	// From returns the same answer as one from a source, stale or not. The entries are shared.
+	// From returns a copy of the answer that names another source and may be marked stale. The entries are shared.
 	From(source Source, stale bool) Answered
 	// Len returns how many entries the answer has, or buckets.
 	Len() int
@@ -17,10 +17,10 @@ type Answered interface {
 // the forms are. The same answer from another source has the same forms.
 type Encoded struct{ forms atomic.Value }
 
-// Forms returns what was kept, nil before.
+// Forms returns the forms that were kept, or nil.
 func (e *Encoded) Forms() any { return e.forms.Load() }
 
-// Keep keeps the forms, unless others are kept already, and returns those that are kept.
+// Keep keeps the forms unless others are kept already. It returns the kept forms.
 func (e *Encoded) Keep(forms any) any {
 	if e.forms.CompareAndSwap(nil, forms) {
 		return forms
@@ -33,7 +33,7 @@ func (s State) from(source Source, stale bool) State {
 	return s
 }
 
-// StatesFrom returns states as those of an answer from a source, stale or not.
+// StatesFrom returns copies of the states that name another source and may be marked stale.
 func StatesFrom(states []State, source Source, stale bool) []State {
 	out := make([]State, len(states))
 	for i := range states {

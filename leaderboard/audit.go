@@ -3,7 +3,7 @@ package leaderboard
 // AuditAction names the kind of a change that the audit records.
 type AuditAction string
 
-// The actions that are recorded. Submissions are not among them: boards may keep those by themselves.
+// The actions that are recorded. Submissions are not among them: a board's rules may record them.
 const (
 	AuditActionBoardCreate   AuditAction = "board.create"
 	AuditActionBoardUpdate   AuditAction = "board.update"
@@ -38,7 +38,7 @@ const (
 	AuditActionEndpointReplay AuditAction = "endpoint.replay"
 
 	AuditActionFollowerCreate AuditAction = "follower.create"
-	AuditActionFollowerDelete AuditAction = "follower.delete" // not of one that ended by itself
+	AuditActionFollowerDelete AuditAction = "follower.delete" // not recorded when the follower ended by itself
 )
 
 // AuditActions lists all actions.

@@ -12,19 +12,19 @@ import (
 type Board struct {
 	ID          int64
 	Name        string // [a-z0-9][a-z0-9._-]{0,63}
-	Version     int64  // grows by one with each change of the rules
+	Version     int64  // incremented by each change of the rules
 	Rules       Rules
 	CreatedTime Micros
 	UpdatedTime Micros
 
-	// Unknown is the first rule of the board, as a JSON pointer, that this server does not know: a newer version made it, or it
-	// names a time zone that this machine does not have. It is "" when Rules are all that there are.
+	// Unknown is the first rule of the board, as a JSON pointer, that this server does not know: a newer version made
+	// it, or it names a time zone that this machine does not have. It is "" when Rules are complete.
 	Unknown string
 }
 
-// CheckWritable returns an ErrUnknownRule when the board has a rule that this server does not know. It may be read then,
-// by the rules that are known; changes of it, its entries and its periods are left to a server that knows the rule, but for those that
-// CheckMovable allows.
+// CheckWritable returns an ErrUnknownRule when the board has a rule that this server does not know. Such a board may be
+// read, by the known rules. Only a server that knows the rule may change the board, its entries and its periods, except
+// for the changes that CheckMovable allows.
 func (b *Board) CheckWritable() error {
 	if b.Unknown == "" {
 		return nil
@@ -44,11 +44,11 @@ func (b *Board) CheckMovable() error {
 	return b.CheckWritable()
 }
 
-// RulesChange returns the new rules of a board, given the board as it is, nil when it does not exist. It must not write
-// to either.
+// RulesChange returns the new rules of a board, given the present board, which is nil if there is no such board. It
+// must not write to either.
 type RulesChange func(b *Board) (Rules, error)
 
-// Visibility tells who may read a board.
+// Visibility is the rule that says who may read a board.
 type Visibility string
 
 // Anyone may read a public board, a private one needs a key.
@@ -57,7 +57,7 @@ const (
 	VisibilityPrivate Visibility = "private"
 )
 
-// Policy tells how a submission changes the entry that the member has.
+// Policy is the rule by which a submission changes the member's entry.
 type Policy string
 
 const (
@@ -106,24 +106,24 @@ type Rules struct {
 	Review    *Review        `json:"review,omitempty" group:"Review" doc:"Which submissions wait for an admin before they count; what waits is in no answer. Left out: none. Those of keys of scope admin never do. Not on derived boards."`
 }
 
-// Resident tells whether servers keep the periods of a board whole in memory.
+// Resident is the rule for keeping the periods of a board whole in memory.
 type Resident string
 
 // By default, servers keep the periods that are read most.
 const (
 	ResidentAuto   Resident = ""
-	ResidentAlways Resident = "always" // the current periods as soon as they are read, before those of other boards
+	ResidentAlways Resident = "always" // current periods are loaded as soon as they are read, before periods of other boards
 	ResidentNever  Resident = "never"
 )
 
-// Record tells which submissions of a board are recorded, with their caller and their outcome.
+// Record is the rule that says which submissions of a board are recorded, with their caller and their outcome.
 type Record string
 
 // Each record costs a row.
 const (
 	RecordNone    Record = ""
-	RecordApplied Record = "applied" // those that changed an entry
-	RecordAll     Record = "all"     // also those that changed nothing or were rejected
+	RecordApplied Record = "applied" // submissions that changed an entry
+	RecordAll     Record = "all"     // also submissions that changed nothing or were rejected
 )
 
 // Bounds of Rules.RecordTTL.
@@ -141,7 +141,7 @@ func (r *Rules) RecordFor() time.Duration {
 	return d
 }
 
-// Refresh tells when the Redis copy is renewed, besides the write-through after each commit.
+// Refresh is the rule that says when the Redis copy is renewed, in addition to the write-through after each commit.
 type Refresh struct {
 	Full        string `json:"full" flag:"refresh-full" label:"Rebuild the copy at" example:"\"0 4 * * *\"" doc:"When to rebuild the copy, as a cron expression in UTC. Of 5 fields: then each current period gets a full copy, read or not; never when left out or empty."`
 	Incremental string `json:"incremental" flag:"refresh-incremental" label:"Catch up each" default:"10s" doc:"Interval of catching up, or off. A Go duration."`
@@ -158,8 +158,8 @@ type Limits struct {
 	PerSecond *int64 `json:"per_second,omitempty" flag:"max-per-second" label:"Greatest score per second" group:"Players" range:"1," doc:"Greatest score of a play for each second since it was begun; with policy sum the greatest amount. Where players submit with plays. Not with order asc. Keys submit without plays, and are not bound by it."`
 }
 
-// Overrides say which submissions may do otherwise than the board's policy says, by keys of scope admin and by those
-// named. The zero value allows none.
+// Overrides say which submissions may differ from the board's policy: submissions by keys of scope admin and by the
+// named keys. The zero value allows none.
 type Overrides struct {
 	Keys     []string `json:"keys,omitempty" flag:"override-keys" label:"Keys that may override" items:"0,100" want:"at most 100 keys" doc:"Ids of keys, besides those of scope admin, whose submissions may override the policy. env:write is all keys of scope write in the server's settings."`
 	Ops      []Policy `json:"ops,omitempty" flag:"override-ops" label:"Policies that may be used" words:"best,latest,sum" items:"0,3" doc:"What submissions may put in the place of the policy."`
@@ -269,8 +269,8 @@ func (r *Rules) Calendar() (Calendar, error) {
 	return Calendar{zone: zone, seasons: r.Seasons}, err
 }
 
-// loadZone returns a time zone; nil and an error when this system does not know it, or when its name is that of the clock of each
-// machine.
+// loadZone returns a time zone. It returns nil and an error if this system does not know the name, or if the name
+// stands for the machine's local clock.
 func loadZone(name string) (*time.Location, error) {
 	if name == "Local" || name == "localtime" {
 		return nil, fmt.Errorf("%s is another time zone on each machine", name)

@@ -59,7 +59,7 @@ func (r *Rules) UnknownWord() (first string) {
 }
 
 func (r *Rules) checkWindows(fail failFunc) {
-	for i, w := range r.Windows[:min(len(r.Windows), len(Windows()))] { // each is compared with those before it
+	for i, w := range r.Windows[:min(len(r.Windows), len(Windows()))] { // compare each with its predecessors
 		if slices.Contains(Windows(), w) && slices.Contains(r.Windows[:i], w) {
 			fail("/windows/"+strconv.Itoa(i), "%s is listed twice", w)
 		}
@@ -79,7 +79,7 @@ func (r *Rules) checkSeasons(fail failFunc) {
 	if len(r.Seasons) == 0 && slices.Contains(r.Windows, WindowSeason) {
 		fail("/seasons", "window season needs at least one")
 	}
-	if len(r.Seasons) > MaxSeasons { // which their tag says: so many faults would cost more than the body
+	if len(r.Seasons) > MaxSeasons { // as their tag says: a list of so many faults would be longer than the body
 		return
 	}
 	end, names := MinTime, map[string]bool{CurrentPeriod: true, PreviousPeriod: true}
@@ -155,7 +155,7 @@ func (o *Overrides) check(fail failFunc) {
 	}
 }
 
-// checkPerSecond reports what is wrong with the limit of a score by the time of a play.
+// checkPerSecond reports what is wrong with the limit of a score per second of a play.
 func (r *Rules) checkPerSecond(fail failFunc) {
 	switch l := r.Limits.PerSecond; {
 	case l == nil:

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// The calendar of a board. A civil time is what a wall clock in the board's time zone shows, written as a time.Time in
-// UTC; a period begins at the first moment at which that clock shows the period's first civil second or a later one:
+// The calendar of a board. A civil time is the reading of a wall clock in the board's time zone, written as a time.Time
+// in UTC; a period begins at the first moment at which that clock shows the period's first civil second or a later
+// second:
 //
 //	begin(c) = min { t : civil(t) >= c }
 //
@@ -92,7 +93,7 @@ func (w Window) names() string {
 	}
 }
 
-// civil returns what the clock of loc shows at t.
+// civil returns the reading of loc's clock at t.
 func civil(t time.Time, loc *time.Location) time.Time {
 	_, offset := t.In(loc).Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
@@ -208,8 +209,8 @@ type SeasonRule struct {
 	EndsAt   Micros `json:"ends_at" label:"End" doc:"Exclusive."`
 }
 
-// Calendar tells which periods a board's windows have. It is made from the rules once, because a time zone is read from
-// a file. It is immutable. Windows that it does not Know have no periods.
+// Calendar has the periods of a board's windows. It is made from the rules once, because a time zone is read from a
+// file. It is immutable. Windows that it does not Know have no periods.
 type Calendar struct {
 	zone    *time.Location // nil: not known
 	seasons []SeasonRule
@@ -283,7 +284,7 @@ func (c Calendar) turn(w Window, t Micros) (from, until Micros) {
 	return from, until
 }
 
-// Before returns the period of w ahead of the one that begins at start, false for the first.
+// Before returns the period of w before the period that begins at start; false for the first period.
 func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 	if w == WindowAllTime || start <= MinTime {
 		return Span{}, false
@@ -291,7 +292,7 @@ func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 	return c.Latest(w, start-1)
 }
 
-// After returns the first period of w that begins at the moment end or later, false when there is none, or none yet.
+// After returns the first period of w that begins at end or later; false if there is no such period, or not yet.
 func (c Calendar) After(w Window, end Micros) (Span, bool) {
 	if w != WindowSeason {
 		span, ok := c.spanAt(w, end)
@@ -305,7 +306,7 @@ func (c Calendar) After(w Window, end Micros) (Span, bool) {
 	return Span{}, false
 }
 
-// ended returns the period of w that ended last at the moment t, the zero Span when none has.
+// ended returns the last period of w that has ended by t; the zero Span if no period has ended.
 func (c Calendar) ended(w Window, t Micros) Span {
 	last, under := c.At(w, t)
 	if under {

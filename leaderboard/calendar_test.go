@@ -24,7 +24,7 @@ func TestSpansPartitionTime(t *testing.T) {
 		}
 		for range 3000 {
 			at := Micros(from + rng.Int64N(to-from))
-			if rng.IntN(2) == 0 { // near a change of the clock, where there is one
+			if rng.IntN(2) == 0 { // near a change of the clock, if the zone has any
 				if _, end := at.Time().In(loc).ZoneBounds(); !end.IsZero() {
 					at = MicrosOf(end) + Micros(rng.Int64N(2*3600e6)-3600e6)
 				}

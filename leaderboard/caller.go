@@ -20,7 +20,7 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, CallerKey{}, &c)
 }
 
-// CallerOf returns the caller that a context carries, the zero Caller without one.
+// CallerOf returns the caller that a context carries, or the zero Caller.
 func CallerOf(ctx context.Context) Caller {
 	if c, ok := ctx.Value(CallerKey{}).(*Caller); ok {
 		return *c
@@ -28,8 +28,9 @@ func CallerOf(ctx context.Context) Caller {
 	return Caller{}
 }
 
-// IdempotencyKeyOf returns an idempotency key as it is stored, with the API key's id, or the player's: the same text under
-// another API key, or of another player, is another idempotency key. An API key keeps its ID when its secret is replaced.
+// IdempotencyKeyOf returns an idempotency key as it is stored, with the API key's id, or the player's id: the same text
+// under another API key, or of another player, is another idempotency key. An API key keeps its ID when its secret is
+// replaced.
 func IdempotencyKeyOf(ctx context.Context, key string) string {
 	c := CallerOf(ctx)
 	owner := c.Key

@@ -47,7 +47,7 @@ func isName(s string) bool {
 	return s != "" && len(s) <= MaxBoardName
 }
 
-// validSeason reports whether s is a valid name of a season: like that of a board, but with capitals too.
+// validSeason reports whether s is a valid name of a season: like a board's name, but capitals are allowed.
 func validSeason(name string) bool {
 	return CheckBoardName(strings.ToLower(name)) == nil && isASCII(name)
 }

@@ -7,7 +7,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// checks is every check of the package, once with what is valid and once with what is not.
+// checks has every check of the package, with a valid and an invalid input.
 func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 	t.Helper()
 	type both = struct{ valid, invalid error }
@@ -47,7 +47,7 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 	}
 }
 
-// TestChecks: what is valid gives an error that is nil also as an error, and what is not a RuleError.
+// TestChecks: a valid input gives an error that is nil also as an error, an invalid one a RuleError.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	for name, c := range checks(t) {

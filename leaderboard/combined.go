@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// MaxCombined is how many boards are ranked as one at most.
+// MaxCombined is the largest number of boards that are ranked as one.
 const MaxCombined = 50
 
 // CombinedQuery asks for a run of consecutive entries of several periods that are ranked as one. It starts, in this
@@ -15,10 +15,10 @@ type CombinedQuery struct {
 	Limit      int    // 0 to MaxLimit; around a member: at most 2×MaxAroundSide+1
 	Offset     int64  // from the best entry
 	After      string // sort key (rank.Key); the page starts at the first entry ordered after it and AfterBoard
-	AfterBoard string // name of a board, one of those asked about or not
+	AfterBoard string // name of a board, which need not be among the queried boards
 	Around     string // member; the page has Before entries ahead of its best entry, as in PageQuery
 	Before     int
-	Fresh      bool // no copies: all periods as they are in the database at the call or later
+	Fresh      bool // no copies: all periods are read from the database, at the call or later
 }
 
 // CombinedMemberQuery asks for all entries of a member.
@@ -28,8 +28,8 @@ type CombinedMemberQuery struct {
 	Fresh  bool // as in CombinedQuery
 }
 
-// CombinedRanked is an entry with its strict and tied ranks among those of all boards, and the board that it is on. Its
-// dense rank is never known.
+// CombinedRanked is an entry with its strict and tied ranks among the entries of all boards, and its board. Its dense
+// rank is never known.
 type CombinedRanked struct {
 	Ranked
 	Board string
@@ -46,17 +46,16 @@ type CombinedPage struct {
 // CombinedStandings are the entries of one member, best first.
 type CombinedStandings struct {
 	States  []State
-	Entries []CombinedRanked // empty when the member is on none of the boards
+	Entries []CombinedRanked // empty if the member has no entry on any of the boards
 }
 
 // CombinedRankings ranks the entries of one period each of several boards as if they were one board's: entries, not
-// members, so a member has a rank for each board that it is on. Entries that the order of the boards leaves equal,
-// those of one member with everything equal on several boards, come in the order of the boards' names. The periods are
-// given in that order, and CheckCombined allows them. Every answer is exact at the states that it reports, all of them
-// together.
+// members, so a member has a rank for each board that it is on. One member may have equal entries on several boards;
+// these come in the order of the boards' names. The periods are given in that order, and CheckCombined allows them.
+// Every answer is exact at the states that it reports, all of them together.
 //
-// The store, the in-memory model and the cached reader implement it and pass the same suite. Errors: those of Rankings,
-// ErrNotRanked only around a member, and a *RuleError of CheckCombined.
+// The store, the in-memory model and the cached reader implement it and pass the same suite. Errors: the errors of
+// Rankings, ErrNotRanked only around a member, and a *RuleError of CheckCombined.
 type CombinedRankings interface {
 	CombinedPage(ctx context.Context, periods []PeriodRef, q CombinedQuery) (*CombinedPage, error)
 	CombinedMember(ctx context.Context, periods []PeriodRef, q CombinedMemberQuery) (*CombinedStandings, error)

@@ -21,7 +21,7 @@ func (c *Condition) wantsEntry() bool {
 	return c != nil && (c.wantsValues() || c.Absent != nil && !*c.Absent)
 }
 
-// form returns what contradicts itself, by pointers into the entry of a submit.
+// form returns the contradictions in the condition, by pointers into the entry of a submit.
 func (c *Condition) form() (bad []FieldError) {
 	switch {
 	case c.empty():
@@ -53,7 +53,8 @@ func (r *Rules) checkCondition(c *Condition) error {
 	return nil
 }
 
-// meets returns a RuleError with CodeConditionUnmet when cur (nil: there is none) is not as a submission wants it.
+// meets returns a RuleError with CodeConditionUnmet when cur does not meet the submission's condition; cur is nil if
+// there is no entry.
 func (r *Rules) meets(cur *Entry, sub *Submission) error {
 	c := sub.If
 	switch {

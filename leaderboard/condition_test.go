@@ -157,8 +157,8 @@ func TestTermsRejected(t *testing.T) {
 	}
 }
 
-// TestEditsAreArithmetic: whatever is set and added, each field has the value that plain arithmetic gives it, the others keep
-// theirs, and what does not fit into a field is refused.
+// TestEditsAreArithmetic: for any fields to set and to add, each such field gets the value of plain arithmetic, the
+// others keep their values, and a value that does not fit into its field is refused.
 func TestEditsAreArithmetic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := cups(rapid.SampledFrom(policies()).Draw(t, "policy"))

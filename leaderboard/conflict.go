@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// ConflictError rejects a change of a board's rules because of what the board holds. It is an ErrBoardConflict.
+// ConflictError rejects a change of a board's rules because of entries or periods that the board has. It is an
+// ErrBoardConflict.
 type ConflictError struct {
 	Reason string       // the obstacle, such as "the board has entries"
-	Fields []FieldError // the rules that stay as they are; at least one
+	Fields []FieldError // the rules that cannot change; at least one
 }
 
 // Detail names the rules and the reason: "order stays desc, because the board has entries".

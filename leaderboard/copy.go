@@ -23,8 +23,8 @@ type CopyInfo struct {
 	TTL                   time.Duration // until an unread copy expires
 }
 
-// CopyOutcome is what a build or a catch-up did: the seq of the copy before (0: none) and after, and the rows read or
-// the changes applied. Refused: the build was older than the copy in place, which stayed.
+// CopyOutcome is the outcome of a build or a catch-up: the seq of the copy before (0: no copy) and after, and the
+// number of rows read or changes applied. Refused: the build was older than the copy in place, which stayed.
 type CopyOutcome struct {
 	FromSeq, ToSeq int64
 	Rows           int64
@@ -32,7 +32,7 @@ type CopyOutcome struct {
 }
 
 // Lease is a right to do some work alone, for a term that is renewed until Release. It only saves work: a process that
-// was paused may go on after its lease has ended.
+// was paused may continue after its lease has ended.
 type Lease interface {
 	// Lost is closed when another process may hold the lease.
 	Lost() <-chan struct{}
@@ -45,9 +45,9 @@ type Verification struct {
 	Equal      bool
 	Seq        int64       // the state at which both were compared; MySQL's when there is no copy to compare
 	Checked    int64       // entries compared
-	Total      int64       // entries of the period in that state, of which a copy may have only the best
+	Total      int64       // entries of the period in that state; a copy may have only the best of them
 	Difference *Difference // the first, best rank first; nil when Equal and when the copy as a whole is not usable
-	Detail     string      // what is wrong, in words; when Equal NoCopy or ""
+	Detail     string      // the difference in words; "" for Equal and NoCopy
 }
 
 // NoCopy is the detail of a verification that found no copy.

@@ -2,22 +2,22 @@ package leaderboard
 
 import "slices"
 
-// DerivationState tells how a derived board relates to its sources.
+// DerivationState says how far a derived board is with its sources.
 type DerivationState string
 
 const (
-	// DerivationStateFollowing: the entries are those of one state of the sources, and follow their changes.
+	// DerivationStateFollowing: the entries reflect one state of the sources and follow their changes.
 	DerivationStateFollowing DerivationState = "following"
 	// DerivationStateIncomplete: following, but a source has nothing to count; its Condition says why.
 	DerivationStateIncomplete DerivationState = "incomplete"
-	// DerivationStateRolling: a rollover has begun, and the entries are still those of the sources before it.
+	// DerivationStateRolling: a rollover has begun, and the entries still reflect the sources before it.
 	DerivationStateRolling DerivationState = "rolling"
 	// DerivationStateComputing: the entries are being computed from scratch; meanwhile they may belong to several
 	// states.
 	DerivationStateComputing DerivationState = "computing"
 )
 
-// Derivation is what the entries of a derived board reflect.
+// Derivation is the state of the sources that a derived board reflects.
 type Derivation struct {
 	Board    string
 	Revision // of the board's period
@@ -47,17 +47,17 @@ func (s DerivationState) With(sources []SourceState) DerivationState {
 	return s
 }
 
-// DerivedBoard is what a follower of a derived board must know of it. It is shared and immutable.
+// DerivedBoard is the part of a derived board that its follower needs. It is shared and immutable.
 type DerivedBoard struct {
 	ID      int64
 	Name    string
 	Sources []string // names of boards, as the rule lists them
 }
 
-// DeriveStep is what one step of following did.
+// DeriveStep is the outcome of one step of following.
 type DeriveStep struct {
-	State   DerivationState // what the step found
-	Long    bool            // nothing was done: the step takes long and a short one was asked for
+	State   DerivationState // the state that the step found
+	Long    bool            // nothing was done: the step is a long one, and only a short one was allowed
 	Clock   Micros          // database clock: commits to the sources before it are reflected
 	Behind  int64           // changes of the sources that the step found
 	Members int64           // members looked at

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Derive is the rule of a derived board: its entries are computed from those of other boards' periods, its sources, and
-// follow them. It takes no submissions.
+// Derive is the rule of a derived board: its entries are computed from the entries of other boards' periods, its
+// sources, and follow their changes. It takes no submissions.
 type Derive struct {
 	From      []DeriveFrom `json:"from" label:"Derived from" items:"1,100" want:"1 to 100 sources" doc:"The boards that its entries are computed from; nobody submits to it then, and its only window is all_time. A board with entries neither becomes a derived board nor ceases to be one."`
 	Last      string       `json:"last,omitempty" label:"The last periods" doc:"Of each source the current hour, day or week and those before it, so many in all, as in 7d."`
@@ -24,7 +24,7 @@ type DeriveFrom struct {
 	Weight *int64 `json:"weight,omitempty" range:"-1000000000,1000000000" default:"1" doc:"What the scores of the source are multiplied by. 0: they count as 0, and for being in."`
 }
 
-// DeriveOp tells which members a derived board has.
+// DeriveOp says which members a derived board has.
 type DeriveOp string
 
 // DeriveOpUnion: the members of any source. DeriveOpIntersect: the members of all sources.
@@ -33,7 +33,7 @@ const (
 	DeriveOpIntersect DeriveOp = "intersect"
 )
 
-// Aggregate tells how the scores of a member in the sources, weight × score, become one.
+// Aggregate says how a member's scores in the sources, weight × score, become one score.
 type Aggregate string
 
 // The aggregates.
@@ -69,7 +69,7 @@ func (d *Derive) withDefaults() *Derive {
 	return &out
 }
 
-// units parses Last: how many periods of which window; without Last 1 of any window.
+// units parses Last: the number of periods and their window. Without Last it is 1 and "".
 func (d *Derive) units() (n int, w Window, err error) {
 	if d.Last == "" {
 		return 1, "", nil
@@ -90,7 +90,7 @@ func (d *Derive) units() (n int, w Window, err error) {
 	return n, w, nil
 }
 
-// SourceCondition tells what a source has to count.
+// SourceCondition is a condition that a source must meet to count.
 type SourceCondition string
 
 const (
@@ -147,7 +147,7 @@ func (s *SourceSpan) Condition(used bool) SourceCondition {
 	}
 }
 
-// SourceBoard is what a derived board must know of the board of a source.
+// SourceBoard is the part of a source's board that a derived board needs.
 type SourceBoard struct {
 	Windows     []Window
 	Calendar    Calendar

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// checkDerive reports what is wrong with the rule of a derived board, with or without its defaults.
+// checkDerive reports the faults in the rule of a derived board, with or without its defaults.
 func (r *Rules) checkDerive(fail failFunc) {
 	d := r.Derive
 	if d == nil {
@@ -55,7 +55,7 @@ func (r *Rules) checkIgnored(fail failFunc) {
 	}
 }
 
-// checkFrom checks the sources one by one; window is that of Last, "" without it.
+// checkFrom checks the sources one by one; window is the window of Last, or "".
 func (d *Derive) checkFrom(window Window, fail failFunc) {
 	seen := map[string]bool{}
 	for i, f := range d.From[:min(len(d.From), MaxSources)] {

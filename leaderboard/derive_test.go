@@ -18,7 +18,7 @@ func weighted(board string, weight int64) leaderboard.DeriveFrom {
 	return leaderboard.DeriveFrom{Board: board, Weight: &weight}
 }
 
-// TestDeriveCheck has the places of what is wrong with a rule.
+// TestDeriveCheck: a fault in a rule is reported at its place.
 func TestDeriveCheck(t *testing.T) {
 	t.Parallel()
 	many := make([]leaderboard.DeriveFrom, 101)
@@ -93,7 +93,7 @@ func pointers(err error) string {
 	return strings.Join(list, " ")
 }
 
-// TestDeriveDefaults: what is left out is written out, and defaults of defaults are the same.
+// TestDeriveDefaults: omitted members get their defaults, and defaults of defaults are the same.
 func TestDeriveDefaults(t *testing.T) {
 	t.Parallel()
 	rules := leaderboard.Rules{Derive: &leaderboard.Derive{
@@ -181,7 +181,7 @@ func TestCheckSources(t *testing.T) {
 	}
 }
 
-// TestSourceConditions: what is to be expected of sources, with and without a period that has begun.
+// TestSourceConditions: the conditions of sources, with and without a period that has begun.
 func TestSourceConditions(t *testing.T) {
 	t.Parallel()
 	const week = leaderboard.WindowWeek
@@ -196,7 +196,7 @@ func TestSourceConditions(t *testing.T) {
 	} {
 		spans := d.Spans(leaderboard.MicrosOf(time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)), sourceBoards)
 		got := string(spans[0].Condition(true) + " " + spans[0].Condition(false))
-		if d.Last != "" { // the week before the last one of a board that has none any more
+		if d.Last != "" { // the week before the last week of a board that has ended
 			got = string(spans[0].Condition(true) + " " + spans[1].Condition(true) + " empty")
 		}
 		if got != want {

@@ -7,14 +7,15 @@ import (
 	"unicode"
 )
 
-// Display tells how people are shown the scores of a board. It changes nothing else: scores are whole numbers everywhere.
+// Display is the rule by which people are shown the scores of a board. It changes nothing else: scores are whole
+// numbers everywhere.
 type Display struct {
 	Kind     DisplayKind `json:"kind,omitempty" flag:"display-kind" label:"Scores are" words:"duration,date" doc:"What a score is, a duration in seconds or a date in seconds since 1970; a number when left out or empty."`
 	Decimals int         `json:"decimals,omitzero" flag:"display-decimals" label:"Decimals of scores" range:"0,9" default:"0" doc:"How many of the last digits of a score stand behind the point. With 3, the score 83456 is the number 83.456, or the duration 1:23.456."`
 	Unit     string      `json:"unit,omitempty" flag:"display-unit" label:"Unit of scores" bytes:"16" doc:"Unit of a number, such as km."`
 }
 
-// DisplayKind tells what the scores of a board are to people.
+// DisplayKind is the kind of quantity that a board's scores are to people.
 type DisplayKind string
 
 // With Decimals 3, the score 83456 is the number 83.456, the duration 1:23.456, or the date 83.456 s after 1970 in UTC.
@@ -41,7 +42,8 @@ func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 // Text returns a score as people read it in English: 1,234.5 km, 1:23:45.678, 2026-11-20 13:00:00 UTC. nil shows a whole number.
 func (d *Display) Text(score int64) string { return d.TextWith(score, ",", ".") }
 
-// TextWith is Text with what another language has between groups of digits and before decimals: 1.234,5 km.
+// TextWith is Text with the separators of another language: between groups of digits, and before decimals, as in
+// 1.234,5 km.
 func (d *Display) TextWith(score int64, group, point string) string {
 	if d == nil {
 		d = &Display{}
@@ -60,7 +62,7 @@ func (d *Display) TextWith(score int64, group, point string) string {
 	return text
 }
 
-// split returns the sign of a score, the digits before the point, and the point with those behind it.
+// split returns the sign of a score, the digits before the point, and the point with the digits after it.
 func (d *Display) split(score int64, with string) (sign, whole, fraction string) {
 	digits := strconv.FormatInt(score, 10)
 	if score < 0 {
@@ -94,7 +96,7 @@ func clock(seconds string) string {
 	return strconv.FormatUint(s/60, 10) + ":" + two(s%60)
 }
 
-// date returns a score as a moment; one that no calendar reaches stays a number.
+// date returns a score as a moment; a score beyond every calendar stays a number.
 func (d *Display) date(score int64, group, point string) string {
 	unit := int64(1)
 	for range d.Decimals {

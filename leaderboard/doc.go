@@ -1,7 +1,7 @@
 // Package leaderboard has the nouns of the service and their pure rules: boards, periods, entries, policies and
 // queries. It imports the standard library only. Every other package speaks in these types; none of them adds a rule.
 //
-// Its files read in layers, each of which uses only those before it:
+// Its files read in layers, and each uses only the layers before it:
 //
 //	micros.go, whole.go, window.go, order.go, errors.go, check.go  times, whole numbers, windows, orders, what can be wrong
 //	key.go, quota.go, caller.go, signin.go          API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom; people who sign in

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Allow returns a RuleError when the rules do not let a caller do what an edit says. What is no override needs no
+// Allow returns a RuleError when the rules do not let a caller make an edit. An edit that overrides nothing needs no
 // permission.
 func (r *Rules) Allow(e *Edit, by *Caller) error {
 	if e == nil || r.Derive != nil { // which takes no submissions at all
@@ -42,7 +42,7 @@ func (e *Edit) editsFields() bool { return e != nil && len(e.Set)+len(e.Add) > 0
 // keepsTime reports whether the created_time stays while the score does.
 func (e *Edit) keepsTime() bool { return e != nil && e.KeepTime }
 
-// policy returns what applies to a submission in the place of the board's policy.
+// policy returns the policy for a submission: its edit's, or the board's.
 func (e *Edit) policy(of Policy) Policy {
 	switch {
 	case e == nil:
@@ -68,7 +68,7 @@ func (r *Rules) checkEdit(e *Edit) error {
 	return nil
 }
 
-// edit returns the tiebreak of an entry, nil for none, with single fields changed. The error has CodeInvalidFields.
+// edit returns the tiebreak of an entry (nil: no entry) with single fields changed. The error has CodeInvalidFields.
 func (t *Tiebreak) edit(cur *Entry, e *Edit) (int64, error) {
 	values := make(map[string]int64, len(t.Fields))
 	for i := range t.Fields {
@@ -90,8 +90,8 @@ func (t *Tiebreak) edit(cur *Entry, e *Edit) (int64, error) {
 	return t.Pack(values)
 }
 
-// CheckForm returns what of a submission contradicts itself or asks for nothing, by pointers into an entry of a submit; the
-// board's rules are not looked at. A submission without If and Edit has no faults.
+// CheckForm returns the contradictions in a submission, and the conditions and edits that ask for nothing, by pointers
+// into an entry of a submit. It does not look at the board's rules. A submission without If and Edit has no faults.
 func (s *Submission) CheckForm() (bad []FieldError) {
 	fail := func(pointer, detail string) { bad = append(bad, FieldError{pointer, detail}) }
 	if s.If != nil {
@@ -119,7 +119,7 @@ func (s *Submission) CheckForm() (bad []FieldError) {
 	return append(bad, s.fieldFaults()...)
 }
 
-// fieldFaults returns what contradicts itself in the fields of a submission with an Edit.
+// fieldFaults returns the contradictions in the fields of a submission with an Edit.
 func (s *Submission) fieldFaults() (bad []FieldError) {
 	for _, of := range []struct {
 		pointer string

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// EndpointState tells whether an endpoint is sent events.
+// EndpointState is the state of an endpoint: only an enabled one is sent events.
 type EndpointState string
 
 // The states of an endpoint.
@@ -34,12 +34,12 @@ const (
 // Endpoint is where events are sent.
 type Endpoint struct {
 	ID   int64  // another one when it is deleted and created again
-	Name string // like that of a board
+	Name string // follows the rules for a board's name
 	URL  string // https, or http when private addresses are allowed
-	// Kinds are those of the events that it gets; without any it gets all.
+	// Kinds are the kinds of the events that the endpoint gets. If empty, it gets all kinds.
 	Kinds []EventKind
-	// Boards are names, and prefixes such as "game1-*". Without any it gets the events of all boards, and those that are about
-	// no single board.
+	// Boards are names, and prefixes such as "game1-*". If empty, the endpoint gets the events of all boards, and
+	// events that are about no single board.
 	Boards []string
 	// AllowPrivate allows addresses that are not public.
 	AllowPrivate bool
@@ -58,7 +58,7 @@ type Endpoint struct {
 // MaxWaiting is how far the deliveries are counted that wait for an endpoint.
 const MaxWaiting = 100_000
 
-// EndpointRequest is what an admin says of an endpoint.
+// EndpointRequest is an admin's request to create or change an endpoint.
 type EndpointRequest struct {
 	URL          string
 	Kinds        []EventKind
@@ -113,7 +113,7 @@ func (e *Endpoint) Wants(kind EventKind, board string) bool {
 	return len(e.Boards) == 0 || board != "" && covers(e.Boards, board)
 }
 
-// CoversAll reports whether the key is for all boards of a list of patterns, of which none stands for all boards.
+// CoversAll reports whether a list of patterns is empty, which stands for all boards.
 func (k *Key) CoversAll(patterns []string) bool {
 	if !k.Limited() {
 		return true
@@ -130,7 +130,7 @@ func (k *Key) CoversAll(patterns []string) bool {
 	return len(patterns) > 0
 }
 
-// EndpointSecret signs what is sent to an endpoint: whsec_ and the base64 of its bytes.
+// EndpointSecret signs the deliveries to an endpoint: whsec_ and the base64 of its bytes.
 type EndpointSecret string
 
 // NewEndpointSecret returns a secret of 256 random bits.
@@ -143,7 +143,7 @@ func NewEndpointSecret() EndpointSecret {
 // String hides the secret.
 func (EndpointSecret) String() string { return secretPrefix + "…" }
 
-// Bytes returns the key that signatures are made with, nil for what is no secret.
+// Bytes returns the key for signatures; nil if the text is not a secret.
 func (s EndpointSecret) Bytes() []byte {
 	b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(string(s), secretPrefix))
 	if err != nil {
@@ -152,20 +152,20 @@ func (s EndpointSecret) Bytes() []byte {
 	return b
 }
 
-// Recipient is an endpoint with the secrets that sign what it is sent.
+// Recipient is an endpoint with the secrets that sign its deliveries.
 type Recipient struct {
 	Endpoint
-	Secrets []EndpointSecret // the present one first, then the one before while the overlap lasts
+	Secrets []EndpointSecret // the present secret, then the previous one during the overlap
 }
 
-// DeliveryState tells how far a delivery is.
+// DeliveryState is the progress of a delivery.
 type DeliveryState string
 
 // The states of a delivery.
 const (
 	DeliveryStateWaiting   DeliveryState = "waiting" // for its first attempt, or for the next one
 	DeliveryStateDelivered DeliveryState = "delivered"
-	DeliveryStateFailed    DeliveryState = "failed" // it is not tried any more
+	DeliveryStateFailed    DeliveryState = "failed" // no more attempts will be made
 )
 
 // Delivery is an event on its way to an endpoint.
@@ -173,9 +173,9 @@ type Delivery struct {
 	Event
 	State    DeliveryState
 	Attempts int
-	Tried    Micros // when the last attempt ended, 0: there was none
-	Next     Micros // when the next attempt is due, 0: there is none
-	Status   int    // of the last answer, 0: there was none
+	Tried    Micros // the end of the last attempt; 0: no attempt was made
+	Next     Micros // the time of the next attempt; 0: no attempt is due
+	Status   int    // of the last answer; 0: no answer came
 	Error    string // of the last attempt, "" for none
 }
 
@@ -187,11 +187,11 @@ type DeliveriesQuery struct {
 	Limit    int
 }
 
-// Attempt is what became of an attempt to deliver an event.
+// Attempt is the result of one attempt to deliver an event.
 type Attempt struct {
 	EndpointID int64
 	Event      int64 // its Seq
-	Status     int   // of the answer, 0: there was none
+	Status     int   // of the answer; 0: no answer came
 	Error      string
 	Gone       bool          // the answer was 410: the endpoint is turned off
 	Retry      time.Duration // after which it is tried again; not when it was delivered
@@ -200,14 +200,14 @@ type Attempt struct {
 // Delivered reports whether the endpoint has taken the event.
 func (a *Attempt) Delivered() bool { return a.Error == "" }
 
-// Replay asks for events to be delivered once more.
+// Replay asks for events to be delivered again.
 type Replay struct {
 	Endpoint string
 	Since    Micros // events from this moment on, unless Event names one
 	Event    string // the ID of the only one
 }
 
-// Backlog is what waits to be delivered to the endpoints that are on.
+// Backlog is the number of deliveries that wait, for endpoints that are enabled, and the age of the oldest.
 type Backlog struct {
 	Waiting int64  // up to MaxWaiting for each endpoint
 	Oldest  Micros // the time of the oldest event that waits, 0 for none

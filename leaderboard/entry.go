@@ -10,7 +10,7 @@ import (
 // MaxMember is the greatest length of a member id in bytes.
 const MaxMember = 64
 
-// Entry is what a member has in one period: what is ranked.
+// Entry is a member's place in one period: the score, the tiebreak and the times that are ranked.
 type Entry struct {
 	Member      string // 1 to 64 bytes of UTF-8, compared as bytes
 	Score       int64
@@ -18,7 +18,7 @@ type Entry struct {
 	CreatedTime Micros // when this score was reached
 }
 
-// CheckMember returns a RuleError when id is not a valid id of a member. It refuses what cannot be displayed as it is,
+// CheckMember returns a RuleError when id is not a valid id of a member. It refuses what cannot be displayed unchanged,
 // or named in the path of a URL: control characters, characters that turn or break their line, "." and "..". Characters
 // that Unicode has not assigned yet pass, since servers of different versions would disagree about them.
 func CheckMember(id string) error {

@@ -8,7 +8,7 @@ import (
 
 // Error is a sentinel error: the meaning of what went wrong.
 type Error struct {
-	Code string // stable, as in problems of the API; "" for one that clients are never told
+	Code string // stable, as in problems of the API; "" for an error that clients never see
 	text string
 }
 
@@ -20,7 +20,7 @@ var (
 	ErrPeriodNotFound = &Error{Code: "period-not-found", text: "period not found"}
 	ErrNotRanked      = &Error{Code: "not-ranked", text: "member is not ranked"}
 	ErrRunNotFound    = &Error{Code: "run-not-found", text: "run not found"}
-	// ErrNotDerived: only derived boards have what was asked for.
+	// ErrNotDerived: only derived boards have a derivation.
 	ErrNotDerived = &Error{Code: "not-derived", text: "board is not derived"}
 	// ErrProfileNotFound: the member has no profile.
 	ErrProfileNotFound = &Error{Code: "profile-not-found", text: "profile not found"}
@@ -29,11 +29,11 @@ var (
 	ErrKeyNotFound = &Error{Code: "key-not-found", text: "API key not found"}
 	// ErrKeyRevoked: the API key was revoked, for good.
 	ErrKeyRevoked = &Error{Code: "key-revoked", text: "API key is revoked"}
-	// ErrKeyOverlap: the API key has two valid secrets now, so it cannot get a third one with an overlap.
+	// ErrKeyOverlap: the API key has two valid secrets now, so it cannot get a third secret with an overlap.
 	ErrKeyOverlap = &Error{Code: "key-overlap", text: "API key has two secrets already"}
 	// ErrEndpointNotFound: no endpoint has this name.
 	ErrEndpointNotFound = &Error{Code: "endpoint-not-found", text: "endpoint not found"}
-	// ErrEventNotFound: no event that is kept has this id, or none that the endpoint gets.
+	// ErrEventNotFound: no stored event that the endpoint gets has this id.
 	ErrEventNotFound = &Error{Code: "event-not-found", text: "event not found"}
 	// ErrKeyExpired: the API key, or its secret before the last rotation, has expired.
 	ErrKeyExpired = &Error{text: "API key is expired"}
@@ -74,10 +74,11 @@ var (
 	ErrOutcomeUnknown = &Error{Code: "outcome-unknown", text: "outcome unknown"}
 	// ErrLogPruned: the change log no longer reaches back to the seq asked for; only a rebuild helps.
 	ErrLogPruned = &Error{text: "change log is pruned"}
-	// ErrFeedPruned is that of a client who follows the changes: only another export helps.
+	// ErrFeedPruned is for a client that follows the changes: the log no longer has the next change, so the client must
+	// export again.
 	ErrFeedPruned = &Error{Code: "log-pruned", text: "changes are not kept any more"}
-	// ErrHistoryChanged: the database never had, or has lost, the state that a reader of the change log goes on from: it was
-	// restored from a backup, or the board was made again.
+	// ErrHistoryChanged: the database never had, or has lost, the state from which a reader of the change log
+	// continues: it was restored from a backup, or the board was made again.
 	ErrHistoryChanged = &Error{Code: "history-changed", text: "the period has another history"}
 )
 
@@ -96,7 +97,7 @@ const (
 	CodeScoreOverflow  = "score-overflow"
 	// CodeInvalidNumber: a number is no whole number of 64 bits.
 	CodeInvalidNumber = "invalid-number"
-	// CodeInvalidFields: the tiebreak fields are not those of the board, or a value of one is out of range.
+	// CodeInvalidFields: the tiebreak fields are not the board's fields, or a value is out of range.
 	CodeInvalidFields = "invalid-fields"
 	CodeInvalidTime   = "invalid-created-time"
 	// CodeInvalidMetadata: the metadata is no object, or longer than the board takes, or the board takes none.
@@ -107,7 +108,7 @@ const (
 	// CodeDerivedBoard: a derived board takes no submissions.
 	CodeDerivedBoard = "derived-board"
 	CodeInvalidHide  = "invalid-hiding"
-	// CodeInvalidReset: the reason for which a name is taken away, or who says so, is missing or too long.
+	// CodeInvalidReset: the reason for taking a name away, or the actor, is missing or too long.
 	CodeInvalidReset = "invalid-reset"
 	// CodeNameReset: an admin has taken this name away from the member.
 	CodeNameReset = "name-reset"
@@ -133,7 +134,7 @@ const (
 	CodePlayTime = "play-time"
 	// CodePlayRate: the score is more than the time of the play allows.
 	CodePlayRate = "play-rate"
-	// CodeInvalidPlay: what was sent is no play of this member on this board.
+	// CodeInvalidPlay: the submission's play is not a play of this member on this board.
 	CodeInvalidPlay = "invalid-play"
 	// CodeHeld: the submission waits for an admin.
 	CodeHeld = "held-for-review"
@@ -153,14 +154,14 @@ const (
 	CodeTooManyBoards = "too-many-boards"
 )
 
-// FieldError names a place in the input and what is wrong there.
+// FieldError is one fault in the input: its place and a description.
 type FieldError struct {
 	Pointer string // JSON pointer into the body, such as "/limits/max_score"
 	Detail  string
 }
 
-// RuleError is a well-formed input that breaks a rule. It is final: the same input fails again, unless it wants an entry to
-// be as it is not (CodeConditionUnmet, CodeAborted).
+// RuleError is a well-formed input that breaks a rule. It is final: the same input fails again, unless it failed
+// because of an entry's state (CodeConditionUnmet, CodeAborted).
 type RuleError struct {
 	Code   string // stable, such as CodeScoreLimit
 	Detail string
@@ -194,7 +195,7 @@ func (e *RuleError) Error() string {
 // OverloadError is an ErrOverloaded that says how long to wait.
 type OverloadError struct {
 	Wait   time.Duration // how long the work would have waited, by recent work; 0: unknown
-	Detail string        // what is overloaded, for the log
+	Detail string        // the overloaded part, for the log
 }
 
 func (e *OverloadError) Error() string {

@@ -18,7 +18,7 @@ const (
 	EventKindMemberHidden   EventKind = "member.hidden"       // on one board or everywhere
 	EventKindMemberRestored EventKind = "member.restored"     // shown again
 	EventKindMemberErased   EventKind = "member.erased"       // removed from everywhere
-	EventKindMemberPassed   EventKind = "member.passed"       // an entry went ahead of that of a member who is told so: see Notify
+	EventKindMemberPassed   EventKind = "member.passed"       // an entry went ahead of the entry of a member who asked for notice: see Notify
 	EventKindHeld           EventKind = "submission.held"     // a submission waits for an admin: see Review
 	EventKindApproved       EventKind = "submission.approved" // and is entered now
 	EventKindRejected       EventKind = "submission.rejected" // or never will be
@@ -41,7 +41,7 @@ const (
 	MaxClosedTop = 100
 )
 
-// Event is something that has happened. It is entered in the transaction of the change that it tells of.
+// Event is something that has happened. It is stored in the transaction of the change that it describes.
 type Event struct {
 	Seq  int64  // its place among the events: in the order in which they were entered, with gaps
 	ID   string // evt_ and 26 letters and digits: the webhook-id
@@ -51,14 +51,14 @@ type Event struct {
 	Board string
 	// Data is a JSON object, without the ids of members.
 	Data string
-	// Members are those that the event is about, in order. They are kept apart from Data so that an erasure finds them.
+	// Members are the members that the event is about, in order.
 	Members []EventMember
 }
 
 // EventMember is a member that an event is about.
 type EventMember struct {
 	Member string
-	Detail string // a JSON object: what Data would have beside the id; "" for nothing
+	Detail string // a JSON object: the members of Data in addition to the id; "" for none
 }
 
 const eventIDBytes = 16
@@ -80,8 +80,8 @@ func EventIDOf(once string) string {
 // IsEventID reports whether a text has the form of the id of an event.
 func IsEventID(s string) bool { return len(s) == 30 && s[:4] == "evt_" && isKeyText(s[4:]) }
 
-// Body returns the event as JSON, the same bytes each time. The members of an event that has a list of them are the member
-// top of data; of any other event the first member is the member member, and a second one is by.
+// Body returns the event as JSON, the same bytes each time. The members of an event that has a list of them are the
+// member top of data; of any other event the first member is in member, and a second one in by.
 func (e *Event) Body() ([]byte, error) {
 	data, err := e.Payload()
 	if err != nil {
@@ -95,7 +95,7 @@ func (e *Event) Body() ([]byte, error) {
 	}{e.ID, e.Kind, e.Time, data})
 }
 
-// Payload returns what Body has as data.
+// Payload returns the data of Body.
 func (e *Event) Payload() (json.RawMessage, error) {
 	if e.Kind != EventKindPeriodClosed {
 		if len(e.Members) == 0 {
@@ -119,7 +119,7 @@ func (e *Event) Payload() (json.RawMessage, error) {
 	return joinObject([]byte(`{"top":`+string(top)+`]`), e.Data)
 }
 
-// by returns the data of an event of what one member did to another.
+// by returns the data of an event in which one member acted on another.
 func (e *Event) by() (json.RawMessage, error) {
 	id, err := json.Marshal(e.Members[0].Member)
 	if err != nil {
@@ -132,7 +132,7 @@ func (e *Event) by() (json.RawMessage, error) {
 	return joinObject(data, e.Data)
 }
 
-// withMember appends a JSON object with the id of a member in front of what it has.
+// withMember appends a JSON object with the id of a member before its other members.
 func withMember(b []byte, member, object string) ([]byte, error) {
 	id, err := json.Marshal(member)
 	if err != nil {
@@ -141,7 +141,7 @@ func withMember(b []byte, member, object string) ([]byte, error) {
 	return joinObject(append(append(b, `{"member":`...), id...), object)
 }
 
-// joinObject appends the members of a JSON object to one that is not closed.
+// joinObject appends the members of a JSON object to a JSON object that is not closed.
 func joinObject(b []byte, object string) ([]byte, error) {
 	switch {
 	case object == "" || object == "{}":

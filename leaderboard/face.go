@@ -2,7 +2,7 @@ package leaderboard
 
 import "strings"
 
-// Face tells how the public page of a board looks, beside what the installation has for all of its pages.
+// Face is the look of a board's public page, in addition to the look of all pages of the installation.
 type Face struct {
 	Accent string `json:"accent,omitempty" flag:"accent" label:"Accent of its page" pattern:"^#[0-9a-fA-F]{6}$" want:"a colour such as #3151d3" example:"\"#b3261e\"" doc:"Colour of links and marks, such as #3151d3, in the place of the server's. It is made darker on light ground, and lighter on dark ground, until it can be read."`
 	Logo   string `json:"logo,omitempty" flag:"logo" label:"Logo of its page" pattern:"^[a-z0-9][a-z0-9._-]{0,63}$" want:"the name of a picture, [a-z0-9][a-z0-9._-]{0,63}" example:"arcade.png" doc:"Name of a picture in the folder logos of --site, which is shown beside the title. A server without such a picture shows none."`

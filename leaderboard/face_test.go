@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFaceForms: an accent has one form, a logo is a name and no path or address, and a footer is one line of text whose direction nothing turns.
+// TestFaceForms: an accent has one form, a logo is a name, not a path or address, and a footer is one line of text
+// without characters that change its direction.
 func TestFaceForms(t *testing.T) {
 	for _, f := range []Face{
 		{}, {Accent: "#3151d3"}, {Accent: "#ABCDEF"}, {Logo: "a"}, {Logo: "arcade-2.png"}, {Parts: "country"}, {Footer: `<b>&"' https://a.example/`}, {Footer: strings.Repeat("x", 500)}, {Footer: "\u0639\u0631\u0628"},

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Holding is what decides whether a submission that would be applied waits for an admin.
+// Holding is the rule and the facts that decide whether an applicable submission waits for an admin.
 type Holding struct {
-	Next Entry // what it would make of the member's entry
-	// First tells that Next is of the board's first window.
+	Next Entry // the member's entry if the submission is applied
+	// First reports that Next belongs to the board's first window.
 	First bool
 	// At returns the entry at a place of HoldRanks before the batch; ok is false when there are fewer.
 	At     func(rank int) (e Entry, ok bool)
@@ -48,7 +48,7 @@ func (r *Rules) heldBy(rule *HoldRule, sub *Submission, by *Caller, h *Holding) 
 	return ""
 }
 
-// HeldState tells what became of a submission that was held.
+// HeldState is the state of a held submission.
 type HeldState string
 
 // A held submission waits until an admin approves or rejects it.
@@ -72,15 +72,15 @@ type Held struct {
 	State   HeldState
 	Reason  string // why it was held
 
-	Score       int64   // as it was submitted; with policy sum the amount
-	NewScore    int64   // what it would have made of the member's score then
+	Score       int64   // as submitted; with policy sum, the amount
+	NewScore    int64   // the member's score if it had been applied then
 	Tiebreak    int64   // and of the tiebreak
 	CreatedTime Micros  // of the entry, when it is approved with policy best or latest
-	Periods     []int64 // ids of those that it was for, in the order of the board's windows
+	Periods     []int64 // ids of its periods, in the order of the board's windows
 	HeldTime    Micros
-	Actor       string // id of the key, or by whom the player is known
+	Actor       string // id of the key, or the issuer of the player's token
 	RequestID   string
-	Sub         Submission // as it was submitted, without its condition and its play
+	Sub         Submission // as submitted, without its condition and its play
 
 	DecidedTime Micros // 0 while it waits
 	DecidedBy   string // id of the key
@@ -93,7 +93,7 @@ type HeldQuery struct {
 	BoardID int64 // 0: of all boards
 	Member  string
 	State   HeldState // required
-	Before  int64     // those with a smaller ID, 0: from the newest on
+	Before  int64     // only submissions with a smaller ID; 0: start at the newest
 	Limit   int
 }
 
@@ -129,7 +129,7 @@ func (d *HeldDecision) AsDecided() HeldState {
 	return HeldStateRejected
 }
 
-// Approved returns the submission that enters a held one at a time, for the rules that it is applied by: it may come after the end
+// Approved returns the submission that applies a held one at a time, under the given rules: it may come after the end
 // of the board.
 func (r *Rules) Approved(h *Held, clock Micros) (Submission, *Rules) {
 	sub, rules := h.Sub, *r

@@ -5,21 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is recorded when a member is hidden or a name taken away, in bytes of UTF-8.
+// Bounds of the recorded texts when a member is hidden or a name is taken away, in bytes of UTF-8.
 const (
 	MaxHideReason = 200
 	MaxHideActor  = 128
 )
 
-// HideRequest asks to hide a member, or to show a hidden one again. A hidden member's entries are kept and go on taking
+// HideRequest asks to hide a member, or to show a hidden one again. A hidden member's entries are kept and still take
 // submissions, but no answer shows them or counts them.
 type HideRequest struct {
 	Board  string // name; "" is everywhere, including boards that are made later
 	Member string
-	Reason string // 1 to MaxHideReason bytes; a restoration may have none
+	Reason string // 1 to MaxHideReason bytes; a restoration may omit it
 	Actor  string // the person or key that hides, up to MaxHideActor bytes
-	// Reopen corrects closed periods too, which otherwise stay as they are. Each corrected period is recorded as a run
-	// of kind RunKindReopen.
+	// Reopen corrects closed periods too, which otherwise do not change. Each corrected period is recorded as a run of
+	// kind RunKindReopen.
 	Reopen bool
 }
 
@@ -63,7 +63,7 @@ type HiddenMember struct {
 	Member   string
 	Reason   string
 	Actor    string
-	HiddenAt Micros // database clock; a second request that changes reason or actor leaves it as it is
+	HiddenAt Micros // database clock; a second request that changes reason or actor does not change it
 }
 
 // HiddenQuery asks which members are hidden. The answer is ordered by board id, everywhere first, then member bytes.
@@ -71,7 +71,7 @@ type HiddenQuery struct {
 	Board  string // name: hidden on this board or everywhere; "": hidden anywhere
 	Member string // "": any
 
-	AfterBoard  int64 // continue after the one with this BoardID and Member
+	AfterBoard  int64 // continue after this BoardID and Member
 	AfterMember string
 	Limit       int // 0 to MaxLimit
 }

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// Issuer is an identity provider whose tokens tell this service who a player is.
+// Issuer is an identity provider whose tokens identify players to this service.
 type Issuer struct {
 	Name string // as of a board
 	IssuerRules
@@ -41,9 +41,9 @@ type IssuerRules struct {
 	RowsPerSecond     int64 `json:"rows_per_second,omitzero"`
 }
 
-// UnusableKey is a key of an issuer's set by which no token is verified.
+// UnusableKey is a key of an issuer's set that cannot verify a token.
 type UnusableKey struct {
-	KID    string `json:"kid"` // "" when it has none
+	KID    string `json:"kid"` // "" if the key has no ID
 	Reason string `json:"reason"`
 }
 
@@ -101,10 +101,10 @@ func (r *IssuerRules) Age() time.Duration {
 	return d
 }
 
-// Quota returns what all players of the issuer may do together.
+// Quota returns the quota that all players of the issuer share.
 func (r *IssuerRules) Quota() Quota { return Quota{r.RequestsPerSecond, r.RowsPerSecond} }
 
-// CheckIssuerName returns a RuleError for what is no name of an issuer.
+// CheckIssuerName returns a RuleError when a name is not a valid name of an issuer.
 func CheckIssuerName(name string) error {
 	if isName(name) {
 		return nil
@@ -112,8 +112,8 @@ func CheckIssuerName(name string) error {
 	return &RuleError{Code: CodeInvalidIssuer, Detail: "want a name such as game1: [a-z0-9][a-z0-9._-]{0,63}"}
 }
 
-// Check returns a RuleError that lists what is wrong with rules that have their defaults, nil when they are valid. What is
-// in JWKS, and whether JWKSURL may be asked, is for others to check.
+// Check returns a RuleError that lists the faults of an issuer's rules with their defaults, nil if there are none. It
+// checks neither the content of JWKS nor whether JWKSURL may be requested.
 func (r *IssuerRules) Check() error {
 	var bad []FieldError
 	fail := func(pointer, format string, args ...any) {
@@ -190,10 +190,11 @@ func (i *Issuer) Meets(other *Issuer) error {
 	return &RuleError{Code: CodeInvalidIssuer, Detail: "the issuer meets another one", Fields: bad}
 }
 
-// Claims are what a token says, as JSON has it.
+// Claims are the claims of a token, as JSON has them.
 type Claims map[string]any
 
-// at returns the claim of a name. One that is not there may lie deeper: realm_access.roles is roles of the object realm_access.
+// at returns the claim of a name. A claim that is not found may be nested: realm_access.roles is roles of the object
+// realm_access.
 func (c Claims) at(name string) any {
 	if claim, ok := c[name]; ok {
 		return claim
@@ -224,7 +225,7 @@ func (c Claims) Texts(name string) (all []string, ok bool) {
 	return nil, false
 }
 
-// IsThisMachine reports whether a host is surely this machine: what is sent there without TLS is seen by nobody else.
+// IsThisMachine reports whether a host is surely this machine, so that nobody else can see requests to it without TLS.
 func IsThisMachine(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()

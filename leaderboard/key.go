@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// Scope tells what a key may do; each scope includes the ones before it.
+// Scope says what a key may do; each scope includes the scopes before it.
 type Scope string
 
 // The scopes of a key.
@@ -73,8 +73,8 @@ type Key struct {
 	ID    string
 	Name  string // 1 to MaxKeyName bytes, for people
 	Scope Scope
-	// Boards are the boards of the key: names, and prefixes such as "game1-*". Without any it is for all boards,
-	// including those that are made later.
+	// Boards are the boards of the key: names, and prefixes such as "game1-*". If empty, the key is for all boards,
+	// including future boards.
 	Boards    []string
 	ExpiresAt Micros // 0: never
 	Quota     Quota
@@ -83,14 +83,14 @@ type Key struct {
 	UpdatedTime Micros // of the last change but for uses
 	LastUsed    Micros // to the minute, 0: never
 	RevokedAt   Micros // 0: it was not
-	// PreviousUntil is the end of the overlap, until which the secret before the last rotation is valid too; 0:
-	// no overlap.
+	// PreviousUntil is the end of the overlap: until then the secret before the last rotation is valid too; 0: no
+	// overlap.
 	PreviousUntil Micros
 
 	// Person is who signed in, when the key is a session: its secret is in a cookie of a browser, and it can only be
 	// revoked. "" for all other keys.
 	Person string
-	Role   string // what the provider said of the person that the scope is for; "" without a Person
+	Role   string // the provider's role of the person, which gives the scope; "" without a Person
 }
 
 // Quota bounds the requests of a key. 0 means the server's settings.
@@ -134,7 +134,7 @@ func (h *KeyHash) Scan(stored any) error {
 // SettingsKeyID returns the ID that all keys of the settings with a scope share, so that a secret can be replaced.
 func SettingsKeyID(s Scope) string { return "env:" + string(s) }
 
-// Actor returns what the audit calls the holder of the key: its ID, or the person who signed in.
+// Actor returns the audit's name for the holder of the key: its ID, or the person who signed in.
 func (k *Key) Actor() string {
 	if k.Person != "" {
 		return "person:" + k.Person
@@ -150,7 +150,7 @@ func (k *Key) ErrSession() error {
 	return &RuleError{Code: CodeInvalidKey, Detail: "the key is the session of a person who signed in: it can only be revoked"}
 }
 
-// IsSettingsKeyID reports whether an ID is one of SettingsKeyID.
+// IsSettingsKeyID reports whether an ID was made by SettingsKeyID.
 func IsSettingsKeyID(id string) bool { return strings.HasPrefix(id, "env:") }
 
 // Limited reports whether the key is for some boards only.
@@ -161,7 +161,7 @@ func (k *Key) Covers(board string) bool {
 	return !k.Limited() || covers(k.Boards, board)
 }
 
-// covers reports whether a board is one of those that a list of names and prefixes stands for.
+// covers reports whether a list of names and prefixes includes a board.
 func covers(patterns []string, board string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		prefix, ok := strings.CutSuffix(pattern, "*")

@@ -24,7 +24,7 @@ func TestParseScope(t *testing.T) {
 	}
 }
 
-// TestKeyText: the text of a key has its id in it, 160 random bits, and one hash; nothing else passes for one.
+// TestKeyText: the text of a key has its id in it, 160 random bits, and one hash; no other text is a key.
 func TestKeyText(t *testing.T) {
 	id := NewKeyID()
 	text, hash := NewKeySecret(id)
@@ -104,7 +104,7 @@ func TestKeyHash(t *testing.T) {
 	}
 }
 
-// TestKeyExpiry: a change gives no key an end that is over, and keeps one that was there.
+// TestKeyExpiry: a change cannot set an end that has passed, and keeps the end that was set.
 func TestKeyExpiry(t *testing.T) {
 	for _, c := range []struct {
 		was, is Micros

@@ -46,7 +46,7 @@ func (l Labels) String() string {
 	return b.String()
 }
 
-// Match reports whether a board with these labels has all those of other; no labels match every board.
+// Match reports whether these labels include all of other; every board matches an empty other.
 func (l Labels) Match(other Labels) bool {
 	for label, value := range other {
 		if l[label] != value || value == "" {

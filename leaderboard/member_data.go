@@ -1,12 +1,12 @@
 package leaderboard
 
-// DataList is a list of what is stored of a member.
+// DataList is one list in a member's stored data.
 type DataList struct {
 	Name string
-	One  bool // it has one record at most, which is shown without a list around it
+	One  bool // it has at most one record, which is shown without a list around it
 }
 
-// MemberRecord is one thing that is stored of a member: a HiddenMember, a MemberEntry, or what a feature shows.
+// MemberRecord is one stored thing about a member: a HiddenMember, a MemberEntry, or a record that a feature shows.
 type MemberRecord struct {
 	List   string // the name of its list
 	Record any

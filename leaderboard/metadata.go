@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Metadata is the rule by which submissions to a board may have metadata, which their entries keep; nil: they may not.
+// Metadata is the rule by which submissions to a board may have metadata, which their entries keep; nil: no metadata.
 type Metadata struct {
 	MaxBytes int `json:"max_bytes" flag:"metadata-max-bytes" label:"Bytes of metadata" range:"1,4096" doc:"How long the metadata of one entry may be, as JSON without spaces; without the rule it has none."`
 }
@@ -14,7 +14,7 @@ type Metadata struct {
 // MaxMetadata is the greatest Metadata.MaxBytes.
 const MaxMetadata = 4096
 
-// check reports what is wrong with the rule.
+// check reports the faults of the rule.
 func (m *Metadata) check(fail failFunc, derived bool) {
 	if m == nil {
 		return
@@ -24,8 +24,8 @@ func (m *Metadata) check(fail failFunc, derived bool) {
 	}
 }
 
-// CompactMetadata returns a JSON object without the spaces between its parts, as it is stored and counted. ok is false when
-// it is no JSON object; that it is UTF-8, with no name twice, is for others to check.
+// CompactMetadata returns a JSON object without the spaces between its parts, in the form that is stored and counted.
+// ok is false when it is not a JSON object. The caller checks that it is UTF-8 and has no name twice.
 func CompactMetadata(object []byte) (out string, ok bool) {
 	var b bytes.Buffer
 	if err := json.Compact(&b, object); err != nil || b.Len() == 0 || b.Bytes()[0] != '{' {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Micros is a moment in microseconds since 1970-01-01T00:00:00Z. Every time that is stored, compared or encoded
-// in a sort key is one, so that MySQL (DATETIME(6)), Redis and memory agree to the last digit.
+// Micros is a moment in microseconds since 1970-01-01T00:00:00Z. Every time that is stored, compared or encoded in a
+// sort key has this type, so that MySQL (DATETIME(6)), Redis and memory agree to the last digit.
 type Micros int64
 
 const (
 	// MinTime and MaxTime bound the times that the service accepts and stores.
 	MinTime Micros = 0
 	MaxTime Micros = 253402300799999999 // 9999-12-31T23:59:59.999999Z
-	// Forever is the end of what has no end.
+	// Forever is the end of a span that has no end.
 	Forever Micros = math.MaxInt64
 )
 
@@ -27,7 +27,7 @@ func (m Micros) Time() time.Time { return time.UnixMicro(int64(m)).UTC() }
 // AppendTo appends the moment as RFC 3339 in UTC with six digits, the form of every time in JSON.
 func (m Micros) AppendTo(b []byte) []byte {
 	t := m.Time()
-	b = t.AppendFormat(b, time.RFC3339) // a layout of its own costs three times as much
+	b = t.AppendFormat(b, time.RFC3339) // a custom layout takes three times as long
 	b[len(b)-1] = '.'                   // in place of the Z
 	micros := t.Nanosecond() / 1000
 	for digit := 100_000; digit > 0; digit /= 10 {

@@ -3,22 +3,23 @@ package leaderboard
 // MaxPassed is how many members a Moved names at most.
 const MaxPassed = 10
 
-// Move is what a submission has made of the entry of a member, of which the ranks before and after are asked for.
+// Move is the change of a member's entry by a submission, for a query of the ranks before and after.
 type Move struct {
 	Member  string
 	Old     *Entry   // nil: it had none
 	New     *Entry   // nil: not known, as of a request that is repeated; then it is the entry that the member has, without Old
-	Friends []string // members, all distinct and none the member itself, among whom those that were passed are looked for
+	Friends []string // other members, all distinct; the answer lists those of them that were passed
 }
 
-// MovesQuery asks what moves come to, at most MaxLimit of them. A member may have several.
+// MovesQuery asks for the ranks before and after each of up to MaxLimit moves. A member may have several.
 type MovesQuery struct {
 	Query
 	Moves []Move
 }
 
-// Moved is what a move comes to in one state of the period. The member's own entry there, which may have moved on, is not
-// counted: so the first who gets better was first before. Dense ranks are known as those of a Ranked.
+// Moved is the answer to a move in one state of the period. The member's own entry in that state, which may have
+// changed since, is not counted: so a first who improves was first before. Dense ranks are present under the same
+// condition as in Ranked.
 type Moved struct {
 	Ranks           // of the new entry
 	Previous *Ranks // of the old one, nil without one
@@ -26,8 +27,8 @@ type Moved struct {
 	Replaced bool // the member has another entry there than the new one
 }
 
-// Moves is what moves come to, in their order, all in one state. One is nil when the member has no entry in it: the
-// member is hidden, or the entry was removed since.
+// Moves are the answers to moves, in their order, all in one state. An answer is nil when the member has no entry in
+// it: the member is hidden, or the entry was removed since.
 type Moves struct {
 	State
 	Moved []*Moved

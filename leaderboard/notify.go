@@ -1,19 +1,19 @@
 package leaderboard
 
-// Notify tells which members are told that somebody passed them, as events of kind EventKindMemberPassed; nil: none are. It is
-// about the first window of the board.
+// Notify is the rule that says which members are notified when somebody passes them, by events of kind
+// EventKindMemberPassed; nil: nobody. It is about the first window of the board.
 type Notify struct {
 	Passed NotifyPassed `json:"passed" flag:"notify" label:"Tell who is passed" words:"friends,top" doc:"Which members are told by an event that another one passed them; without the rule none are. friends: members who have the one that passes on their list of friends. top: those in the first places."`
 	Within int          `json:"within,omitzero" flag:"notify-within" label:"How many are told" range:"1,100" default:"10" doc:"How many places, or friends that one change passes. top: how many places. friends: how many at most of those whom one change passes, best first."`
 }
 
-// NotifyPassed tells which members learn that another one passed them.
+// NotifyPassed says which passed members are notified.
 type NotifyPassed string
 
-// Who is told.
+// Who is notified.
 const (
-	NotifyPassedFriends NotifyPassed = "friends" // those who have the one that passes on their list of friends
-	NotifyPassedTop     NotifyPassed = "top"     // those in the first places
+	NotifyPassedFriends NotifyPassed = "friends" // members who have the passing member on their list of friends
+	NotifyPassedTop     NotifyPassed = "top"     // members in the first places
 )
 
 // Bounds of Notify.Within.
@@ -33,7 +33,7 @@ func (n *Notify) withDefaults() *Notify {
 	return &c
 }
 
-// check reports what is wrong with the rule, besides its words.
+// check reports the faults of the rule, except for the words of its enums.
 func (n *Notify) check(fail failFunc, derived bool) {
 	if n == nil {
 		return

@@ -45,7 +45,7 @@ type Ranks struct {
 	Dense  int64 // 1 + better distinct (score, tiebreak); 0: not known
 }
 
-// Next returns the ranks of the entry right after the one that has r, with the same (score, tiebreak) or not.
+// Next returns the ranks of the entry right after an entry with ranks r. The two may have the same (score, tiebreak).
 func (r Ranks) Next(same bool) Ranks {
 	r.Strict++
 	if same {
@@ -104,7 +104,7 @@ type Tiebreak struct {
 	Fields []TiebreakField `json:"fields,omitempty" flag:"tiebreak-fields" label:"Fields of the tiebreak" items:"0,16" want:"at most 16 fields" example:"[{ name: level, bits: 20, order: desc }, { name: paid, bits: 1, order: desc }, { name: deaths, bits: 16, order: asc }]" doc:"Fields of the tiebreak, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries."`
 }
 
-// TiebreakField is one criterion of a packed tiebreak.
+// TiebreakField is one field of a packed tiebreak.
 type TiebreakField struct {
 	Name  string `json:"name" pattern:"^[a-z][a-z0-9_]{0,31}$" want:"a name of its own, [a-z][a-z0-9_]{0,31}" doc:"Of its own."`
 	Bits  int    `json:"bits" range:"1,63" want:"1 to 63 bits" doc:"A value is 0 to 2^bits - 1."`
@@ -129,9 +129,9 @@ func (t *Tiebreak) oriented(f *TiebreakField, part int64) int64 {
 	return f.Max() - part
 }
 
-// Pack makes one tiebreak of the values of all fields: the first field in the highest bits. Comparing packed tiebreaks
-// compares field by field, each in its direction. Every declared field is required; other fields and values out of
-// range are refused. The error has CodeInvalidFields and lists all faults.
+// Pack packs the values of all fields into one tiebreak: the first field in the highest bits. Comparing packed
+// tiebreaks compares field by field, each in its direction. Every declared field is required; other fields and values
+// out of range are refused. The error has CodeInvalidFields and lists all faults.
 func (t *Tiebreak) Pack(values map[string]int64) (int64, error) {
 	if len(t.Fields) == 0 {
 		return 0, invalidFields("the board's tiebreak has no fields")
@@ -187,8 +187,8 @@ func (t *Tiebreak) field(name string) (*TiebreakField, error) {
 	return nil, invalidFields("%.*q is none of the fields %s", maxFieldName, name, t.form())
 }
 
-// Unpack is the inverse of Pack: it returns the values of the fields in declared order, nil without fields. Bits
-// above those of the fields are ignored.
+// Unpack is the inverse of Pack: it returns the values of the fields in declared order, nil without fields. Bits above
+// the fields are ignored.
 func (t *Tiebreak) Unpack(packed int64) []FieldValue {
 	if len(t.Fields) == 0 {
 		return nil
@@ -204,7 +204,7 @@ func (t *Tiebreak) Unpack(packed int64) []FieldValue {
 
 // Resolve returns the tiebreak of a submission, which gives it as a number, as fields, or not at all (nil). If it does
 // not, the result is kept; without kept (nil) it is 0 on a board without fields, and an error on a board with fields,
-// since every value there must be chosen. On a board with fields a number must be one that Pack makes. The error has
+// because every value must be chosen. On a board with fields a number must be one that Pack makes. The error has
 // CodeInvalidFields.
 func (t *Tiebreak) Resolve(given *int64, fields map[string]int64, kept *int64) (int64, error) {
 	switch {
@@ -259,7 +259,7 @@ func (t *Tiebreak) form() string {
 	return strings.Join(parts, ", ")
 }
 
-// bits returns the length of a packed tiebreak, whose fields were checked one by one.
+// bits returns the length of a packed tiebreak. The fields must be valid one by one.
 func (t *Tiebreak) bits() int {
 	n := 0
 	for i := range t.Fields {
@@ -279,10 +279,10 @@ func (t *Tiebreak) equal(other *Tiebreak) bool {
 
 func (t *Tiebreak) sameFields(other *Tiebreak) bool { return slices.Equal(t.Fields, other.Fields) }
 
-// withDefaults returns a copy with defaults. The fields of t stay as they are.
+// withDefaults returns a copy with defaults. The fields of t do not change.
 func (t Tiebreak) withDefaults() Tiebreak {
 	t.Order = cmp.Or(t.Order, OrderDesc)
-	t.Fields = append([]TiebreakField(nil), t.Fields...) // none is nil
+	t.Fields = append([]TiebreakField(nil), t.Fields...) // nil without fields
 	for i := range t.Fields {
 		t.Fields[i].Order = cmp.Or(t.Fields[i].Order, OrderDesc)
 	}

@@ -94,7 +94,7 @@ func TestOrderByCriteria(t *testing.T) {
 	})
 }
 
-// TestClassicTable is the example of the documentation: ties at 80, decided by which came first.
+// TestClassicTable is the example of the documentation: ties at 80, decided by time.
 func TestClassicTable(t *testing.T) {
 	entries := []Entry{
 		{"1", 90, 0, 1534429870e6},

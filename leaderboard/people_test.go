@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAttributesAreCanonical: attributes have one form, which any JSON reader takes, and which is read as itself.
+// TestAttributesAreCanonical: attributes have one form, which any JSON reader accepts and which parses to itself.
 func TestAttributesAreCanonical(t *testing.T) {
 	for in, want := range map[string]Attributes{
 		"": NoAttributes, " {\t} ": NoAttributes,

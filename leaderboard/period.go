@@ -19,7 +19,7 @@ const (
 // ClockBack is how far the database clock may go back without changing which period is current.
 const ClockBack Micros = 5 * 60 * 1_000_000
 
-// Period is one board × window × start. A member has at most one entry in it.
+// Period is one board × window × start. A member has at most one entry in a period.
 type Period struct {
 	ID          int64
 	Incarnation int64 // see Revision
@@ -45,7 +45,7 @@ func (p *Period) Name() string {
 // Revision returns the revision of the period's last commit.
 func (p *Period) Revision() Revision { return Revision{p.Incarnation, p.LastSeq, p.Committed} }
 
-// Ref returns what a reader of the period must know. The rules of the board are shared.
+// Ref returns the reference to the period. It shares the rules of the board.
 func (p *Period) Ref(b *Board) PeriodRef {
 	ref := PeriodRef{
 		ID: p.ID, Incarnation: p.Incarnation, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules, Closed: p.State == PeriodStateClosed,
@@ -63,11 +63,11 @@ func (p *Period) Ref(b *Board) PeriodRef {
 type Listing struct {
 	Board   Board
 	Clock   Micros
-	Periods []Period // in the order of the board's windows; a window may have none
+	Periods []Period // in the order of the board's windows; a window may have no period
 }
 
-// PeriodRef is what a reader or a copy must know to work on one period. It has the rules of its board at one version; a
-// caller that keeps one for long must look it up again.
+// PeriodRef is the reference that a reader or a copy needs to work on one period. It has the rules of its board at one
+// version; a caller that keeps it for long must look it up again.
 type PeriodRef struct {
 	ID          int64
 	Incarnation int64 // a period with this id and another value is another one: the database was restored
@@ -82,8 +82,8 @@ type PeriodRef struct {
 	Stale       bool   // the board could not be looked up lately, so all of this may be outdated
 }
 
-// HasRow reports whether the period is in the database. One that is over and never had an entry is not: it has no ID, and
-// is empty at Seq 0, as of AsOf, for good. Questions about entries are answered like those about any empty period.
+// HasRow reports whether the period is in the database. A past period that never had an entry is not: it has no ID, and
+// stays empty at Seq 0, as of AsOf. Questions about its entries are answered as for any empty period.
 func (p *PeriodRef) HasRow() bool { return p.ID != 0 }
 
 // HotPeriod is the current period of a window that a process has in memory.
@@ -162,7 +162,7 @@ func (c Calendar) began(w Window, t Micros) (Span, error) {
 	return span, nil
 }
 
-// previous returns the period of w before the current one, or, between seasons, before the one that is shown instead.
+// previous returns the period of w before the current period or, between seasons, before the shown period.
 func (c Calendar) previous(w Window, now Micros, current *Period) (Span, error) {
 	if w == WindowAllTime {
 		return Span{}, noPeriod("Window %s has one period.", w)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// JudgePlay returns a RuleError when a submission of a player with a play may not be carried out at a time. play is the one that
-// the member has, nil for none.
+// JudgePlay returns a RuleError when a player's submission with a play may not be carried out at a time. play is the
+// member's current play, or nil.
 func (r *Rules) JudgePlay(sub *Submission, play *Play, now Micros) error {
 	switch {
 	case sub.Play == nil:
@@ -28,7 +28,7 @@ func (r *Rules) JudgePlay(sub *Submission, play *Play, now Micros) error {
 	return nil
 }
 
-// withinRate reports whether a score is at most so much for each second, exactly.
+// withinRate reports whether a score is at most a limit per second, exactly.
 func withinRate(score, perSecond int64, elapsed time.Duration) bool {
 	if score <= 0 {
 		return true

@@ -51,7 +51,7 @@ func TestJudgePlay(t *testing.T) {
 	}
 }
 
-// TestRulesOfPlays: what a board may say of plays, and what the times are when it says nothing.
+// TestRulesOfPlays: the rules of plays that a board may have, and the times without a rule.
 func TestRulesOfPlays(t *testing.T) {
 	t.Parallel()
 	play := func(least, most string) *Players {
@@ -87,7 +87,7 @@ func TestRulesOfPlays(t *testing.T) {
 	}
 }
 
-// TestPlayIDs: an ID is read as it was written, and nothing else is one.
+// TestPlayIDs: an ID parses to itself, and no other text parses.
 func TestPlayIDs(t *testing.T) {
 	t.Parallel()
 	id := NewPlayID()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Players tells what players may do on a board with a token of their own; nil: what anyone may.
+// Players is the rule that says what players may do on a board with their own tokens; nil: they may do what anyone may.
 type Players struct {
 	Read    bool          `json:"read,omitzero" flag:"players-read" label:"Players read" default:"false" doc:"Whether players read their own entry and those around it, on a private board too."`
 	Submit  PlayersSubmit `json:"submit,omitempty" flag:"players-submit" label:"Players submit" words:"none,own,play" default:"none" doc:"Whether players submit their own scores with a token, and each with a play. own: scores for themselves. play: these, each once for a play that they begin with POST /v1/boards/{board}/plays. none: keys submit."`
@@ -16,7 +16,7 @@ type Players struct {
 	MaxTime string        `json:"max_time,omitempty" flag:"play-max-time" label:"Greatest time of a play" default:"1h" example:"10m" doc:"How long a play takes at most, a Go duration up to 24h. With submit play."`
 }
 
-// PlayersSubmit tells whether players submit scores for themselves.
+// PlayersSubmit is the rule for players who submit their own scores.
 type PlayersSubmit string
 
 // Only a key submits for others.
@@ -26,7 +26,7 @@ const (
 	PlayersSubmitPlay PlayersSubmit = "play" // once for each play that they begin
 )
 
-// submits reports whether players submit; a nil Players has none that do.
+// submits reports whether players submit; false for a nil Players.
 func (p *Players) submits() bool {
 	return p != nil && (p.Submit == PlayersSubmitOwn || p.Submit == PlayersSubmitPlay)
 }
@@ -34,7 +34,7 @@ func (p *Players) submits() bool {
 // needPlay reports whether players submit with a play.
 func (p *Players) needPlay() bool { return p != nil && p.Submit == PlayersSubmitPlay }
 
-// check reports what is wrong with the rule.
+// check reports the faults of the rule.
 func (p *Players) check(fail failFunc, derived bool) {
 	if p == nil {
 		return
@@ -45,7 +45,7 @@ func (p *Players) check(fail failFunc, derived bool) {
 	p.checkTimes(fail)
 }
 
-// PlayID names a play: it is random, so no play has one that was guessed.
+// PlayID names a play. It is random, so that it cannot be guessed.
 type PlayID [16]byte
 
 // NewPlayID returns an ID that no other play has.
@@ -57,13 +57,13 @@ func NewPlayID() (id PlayID) {
 // String returns the ID as its token has it.
 func (id PlayID) String() string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
-// ParsePlayID reads what String returns.
+// ParsePlayID parses the text of String.
 func ParsePlayID(s string) (id PlayID, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	return id, err == nil && copy(id[:], b) == len(id) && len(b) == len(id)
 }
 
-// Play is a play that a member has begun on a board, of which there is one at most: the last one.
+// Play is the last play that a member began on a board. A member has at most one play on a board.
 type Play struct {
 	ID          PlayID
 	Board       string
@@ -83,7 +83,7 @@ const (
 
 // Times returns the least and the greatest time of a play. The rule must have passed its check.
 func (p *Players) Times() (least, most time.Duration) {
-	least, _ = time.ParseDuration(p.MinTime) // "" is none
+	least, _ = time.ParseDuration(p.MinTime) // "" is 0
 	most = DefaultPlayTime
 	if d, err := time.ParseDuration(p.MaxTime); err == nil {
 		most = d
@@ -91,7 +91,7 @@ func (p *Players) Times() (least, most time.Duration) {
 	return least, most
 }
 
-// checkTimes reports what is wrong with the times of a play.
+// checkTimes reports the faults in the times of a play.
 func (p *Players) checkTimes(fail failFunc) {
 	if p.Submit != PlayersSubmitPlay {
 		if p.MinTime != "" || p.MaxTime != "" {
@@ -115,12 +115,13 @@ func (p *Players) checkTimes(fail failFunc) {
 // Player is a member who calls by a token.
 type Player struct {
 	Member string
-	// Boards are those that the token is for, as those of a Key. All: it is for all of them.
+	// Boards are the boards that the token is for, in the form of a Key's. All: the token is for all boards.
 	Boards []string
 	All    bool
-	// Via is by whom the player is known, for records: "issuer:<name>", or "token:<id of the API key that made the token>".
+	// Via is the source of the player's identity, for records: "issuer:<name>", or "token:<id of the API key that made
+	// the token>".
 	Via string
-	// Owner stands for the player in the keys of a request; it does not tell the member.
+	// Owner is the player's name in the stored idempotency keys of a request; it does not reveal the member.
 	Owner string
 	Quota Quota // of the issuer, shared by all of its players
 }
@@ -134,7 +135,7 @@ func PlayerOwner(via, member string) string {
 	return "p" + keyText(sum[:10])
 }
 
-// TokenError is that a player's token is refused. The same token is refused again.
+// TokenError is the refusal of a player's token. The same token is refused again.
 type TokenError struct {
 	Detail string // for the caller
 	// Signed: the signature is right, so the token was good once or elsewhere, and nothing was guessed.
@@ -146,17 +147,17 @@ func (e *TokenError) Error() string { return e.Detail }
 // Bounds of tokens.
 const (
 	MaxTokenBytes   = 8 << 10
-	MaxTokenTTL     = 24 * time.Hour // of those of this service
+	MaxTokenTTL     = 24 * time.Hour // for tokens of this service
 	DefaultTokenTTL = time.Hour
 	MaxTokenAge     = 7 * 24 * time.Hour // since it was issued, of any token
-	TokenSkew       = 30 * time.Second   // by which the clocks of issuers may be off
-	// SigningKeyAge is how old the key is that new tokens are signed with, and SigningOverlap for how long tokens of the one
-	// before it are taken.
+	TokenSkew       = 30 * time.Second   // the difference that the clocks of issuers may have
+	// SigningKeyAge is the maximum age of the key that signs new tokens. SigningOverlap is the time for which tokens of
+	// the previous key stay valid.
 	SigningKeyAge  = 30 * 24 * time.Hour
 	SigningOverlap = MaxTokenTTL
 )
 
-// TokenGrant is what a token of this service says.
+// TokenGrant is the content of a token of this service.
 type TokenGrant struct {
 	Member string
 	Boards []string // names and prefixes such as "game1-*"; none: all boards

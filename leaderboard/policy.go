@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// Apply returns what a submission makes of cur, the member's entry (nil: none), and whether it differs from cur, or a
-// RuleError: one with CodeConditionUnmet when cur is not as the submission wants it. It is pure: now is the created_time of
-// an applied change unless the submission gives one, or keeps that of cur; clock is the database clock, and no created_time
-// is later: one that is ahead of it by ClockAhead at most becomes the clock.
+// Apply returns the entry that a submission makes of cur, the member's entry (nil: none), and whether it differs from
+// cur. It returns a RuleError if the submission is rejected, with CodeConditionUnmet if cur does not meet its
+// condition. Apply is pure: now is the created_time of an applied change unless the submission gives a time, or keeps
+// the time of cur. clock is the database clock, and no created_time is later: a time up to ClockAhead after the clock
+// becomes the clock.
 func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry, changed bool, err error) {
 	if err = r.checkSubmission(sub, clock); err != nil {
 		return Entry{}, false, err
@@ -32,7 +33,7 @@ func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry
 	return next, true, nil
 }
 
-// checkTerms checks what a submission says of the entry besides what is to be made of it.
+// checkTerms checks the condition and the edit of a submission.
 func (r *Rules) checkTerms(cur *Entry, sub *Submission) error {
 	if sub.Plain() {
 		return nil
@@ -193,7 +194,7 @@ func (r *Rules) Compare(a, b Entry) int {
 	return strings.Compare(a.Member, b.Member)
 }
 
-// Better reports whether a has a better (score, tiebreak) than b; entries of which neither is better are tied.
+// Better reports whether a has a better (score, tiebreak) than b; if neither entry is better, they are tied.
 func (r *Rules) Better(a, b Entry) bool {
 	if a.Score != b.Score {
 		return compareIn(r.Order, a.Score, b.Score) < 0

@@ -113,7 +113,7 @@ func TestApplyRejects(t *testing.T) {
 	}
 }
 
-// TestApplyKeepsThePolicy compares Apply with what the policies say, in arithmetic that cannot overflow.
+// TestApplyKeepsThePolicy compares Apply with the policies in arithmetic that cannot overflow.
 func TestApplyKeepsThePolicy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := someRules().Draw(t, "rules")
@@ -145,9 +145,9 @@ func TestApplyKeepsThePolicy(t *testing.T) {
 	})
 }
 
-// TestLimitsHold: what a submission makes of an entry lies within the limits, or is a sum that is nearer to them than
-// before; what is rejected would break one of them; what changes nothing is rejected only for a score that no member may
-// have.
+// TestLimitsHold: an entry after a submission is within the limits, or is a sum that is nearer to them than before. A
+// rejected submission would break a limit. A submission that changes nothing is rejected only for a score that no
+// member may have.
 func TestLimitsHold(t *testing.T) {
 	small := rapid.Int64Range(-9, 9)
 	rapid.Check(t, func(t *rapid.T) {

@@ -47,7 +47,7 @@ type Ranked struct {
 	Metadata string // when the query asks for it: a JSON object, "" for none
 }
 
-// Query is what all reading queries share.
+// Query is the common part of all reading queries.
 type Query struct {
 	Mode   Mode  // of the ranks
 	MinSeq int64 // answer from a state at least this new; 0: from any fresh one
@@ -85,17 +85,17 @@ type MembersQuery struct {
 	Self    string // one of Members whose standing is always in the answer, "" for none
 }
 
-// Subset reports whether the answer may show fewer than the members that have an entry, or one besides.
+// Subset reports whether the answer may leave out members that have an entry, or add the member itself.
 func (q *MembersQuery) Subset() bool { return q.Limit > 0 || q.Offset > 0 || q.Self != "" }
 
-// Standing is one member's place on the board, and its Position among the members asked for, known in all modes.
+// Standing is one member's place on the board, and its Position among the queried members, known in all modes.
 type Standing struct {
 	Ranked
 	Position Ranks
 }
 
 // Standings are the places of the members that have an entry, best first, within the bounds of the query, and the
-// members without one in the order asked for.
+// members without one in the order of the query.
 type Standings struct {
 	State
 	Entries   []Standing
@@ -104,7 +104,7 @@ type Standings struct {
 	NotRanked []string
 }
 
-// All returns the entries, and then the one of Self if there is one.
+// All returns the entries, followed by the entry of Self if there is one.
 func (s *Standings) All() []*Ranked {
 	out := make([]*Ranked, 0, len(s.Entries)+1)
 	for i := range s.Entries {
@@ -168,7 +168,7 @@ type Question struct {
 	Moves   *MovesQuery
 }
 
-// Answer is the answer to a Question: that of its query, or an error.
+// Answer is the answer to a Question: the answer to its query, or an error.
 type Answer struct {
 	Page    *Page
 	Members *Standings
@@ -184,17 +184,17 @@ type MetadataQuery struct {
 	Entries []Entry
 }
 
-// EntryMetadata is what is stored beside an entry.
+// EntryMetadata is the stored metadata of an entry.
 type EntryMetadata struct {
 	Body string // a JSON object without spaces; "": none
-	// Moved: what is stored is that of another entry of the member, so the one that was asked for is no more or not yet there.
-	// Both are to be read at one state then, see Query.Metadata.
+	// Moved: the stored metadata belongs to another entry of the member, so the requested entry was replaced, or is not
+	// stored yet. Read both at one state then, see Query.Metadata.
 	Moved bool
 	// Lasts: at MetadataQuery.At the entry had this for sure, whatever is written later.
 	Lasts bool
 }
 
-// MetadataMoved reports whether one of the entries that were asked for is not the one that there is metadata of.
+// MetadataMoved reports whether the stored metadata of a requested entry belongs to another entry.
 func MetadataMoved(found [][]EntryMetadata) bool {
 	for _, of := range found {
 		for i := range of {
@@ -207,8 +207,8 @@ func MetadataMoved(found [][]EntryMetadata) bool {
 }
 
 // BatchRankings answers several questions about one period at once, all at one state, for little more than the price of
-// one. Ask returns an answer to each question; a failure of one, such as for a member who is not ranked, fails that
-// one. An error fails all.
+// one question. Ask returns an answer to each question; a failure, such as for a member who is not ranked, affects only
+// its question. An error affects all.
 type BatchRankings interface {
 	Rankings
 	Ask(ctx context.Context, p PeriodRef, questions []Question) ([]Answer, error)

@@ -43,7 +43,8 @@ type Allowance struct {
 	Refused bool
 	Kind    QuotaKind     // the quota that is used up
 	Wait    time.Duration // until the charge would pass
-	// Limits are the quotas of the caller and what is left, as far as this server knows; a Most of 0 is no quota
+	// Limits are the quotas of the caller and their remainders, as far as this server knows; if Most is 0 there is no
+	// quota
 	Limits [QuotaKinds]QuotaLimit
 }
 

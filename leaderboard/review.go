@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Review tells which submissions of a board wait for an admin before they count; nil: none does. A submission that a key of scope
-// admin makes never waits.
+// Review is the rule that says which submissions of a board wait for an admin before they count; nil: none. Submissions
+// by a key of scope admin never wait.
 type Review struct {
 	Hold   []HoldRule `json:"hold" flag:"review" label:"Hold" items:"1,8" want:"1 to 8 rules" doc:"Which submissions wait for an admin. One that applies is enough."`
 	Expire string     `json:"expire,omitempty" flag:"review-expire" label:"Held for" default:"14d" example:"14d" doc:"How long one waits at most, and a decided one is kept: a Go duration or days, from 1h to 90d."`
@@ -20,10 +20,10 @@ type HoldRule struct {
 	By         HoldBy `json:"by,omitempty" label:"Hold what players submit" words:"players" doc:"Who submits: players, by a token of their own."`
 }
 
-// HoldBy tells whose submissions are held.
+// HoldBy says whose submissions are held.
 type HoldBy string
 
-// HoldByPlayers are those of players, by a token of their own.
+// HoldByPlayers holds submissions by players with their own tokens.
 const HoldByPlayers HoldBy = "players"
 
 // Bounds of reviews.
@@ -34,7 +34,7 @@ const (
 	MaxHeldTTL     = 90 * 24 * time.Hour
 	// MaxHeldPerMember is how many submissions of a member wait on a board: a better one takes the place of the worst.
 	MaxHeldPerMember = 5
-	MaxHeldNote      = 200 // characters, of what an admin says of a decision
+	MaxHeldNote      = 200 // characters of an admin's note on a decision
 )
 
 // HeldFor returns how long submissions of checked rules wait.
@@ -55,7 +55,8 @@ func parseDays(s string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// Ranks returns the places whose entries decide whether a submission waits, in the order of the rules. A nil Review has none.
+// Ranks returns the places whose entries decide whether a submission waits, in the order of the rules. It is empty for
+// a nil Review.
 func (r *Review) Ranks() (out []int) {
 	if r == nil {
 		return nil
@@ -68,7 +69,7 @@ func (r *Review) Ranks() (out []int) {
 	return out
 }
 
-// check reports what is wrong with the rule.
+// check reports the faults of the rule.
 func (r *Review) check(fail failFunc, derived bool, players *Players) {
 	if r == nil {
 		return

@@ -14,14 +14,15 @@ func (r Revision) Covers(other Revision) bool {
 	return r.Incarnation == other.Incarnation && r.Seq >= other.Seq && r.AsOf >= other.AsOf
 }
 
-// KeysPeriod is the id under which the table of API keys is watched among the periods: its revision has the number of
-// changes in Seq and the time of the last in AsOf, and is the zero Revision before the first. No period has this id.
+// KeysPeriod is the id under which the feed watches the table of API keys as if it were a period: the Seq of its
+// revision is the number of changes and AsOf the time of the last change; before the first change the revision is zero.
+// No period has this id.
 const KeysPeriod int64 = 0
 
 // BoardsPeriod is the same of the boards: its revision changes when a board is made or deleted, or its rules change.
 const BoardsPeriod int64 = -1
 
-// TokensPeriod is the same of what players' tokens go by: issuers, signing keys and bars.
+// TokensPeriod is the id under which the feed watches the tables of players' tokens: issuers, signing keys and bars.
 const TokensPeriod int64 = -3
 
 // ClockPeriod is the id under which the feed gets the database clock, in AsOf, with every statement.
@@ -44,8 +45,8 @@ type Change struct {
 	New    *Entry
 }
 
-// Commit is one row of the change log: the changes of one period that one transaction made, with seq
-// FirstSeq to LastSeq and no gap. It leads from the revision From to the revision To.
+// Commit is one row of the change log: the changes of one period by one transaction, from seq FirstSeq to LastSeq
+// without a gap. It leads from the revision From to the revision To.
 type Commit struct {
 	PeriodID        int64
 	Incarnation     int64
@@ -69,7 +70,7 @@ type PeriodRevision struct {
 	Revision
 }
 
-// LogPart is what the change log has of one period after a revision of it.
+// LogPart is the part of the change log of one period after a revision.
 type LogPart struct {
 	At      Revision // of the period when the log was read; commits end before it when they are many
 	Closed  bool     // the period was over by then: only a correction changes it
@@ -78,8 +79,8 @@ type LogPart struct {
 }
 
 // CommitTime returns the time of the commit that makes these changes: the database clock, but later than the revision
-// before, so that the two differ, and not before any entry of the commit. The entries of one batch have times a
-// microsecond apart, so those of the last ones are ahead of the clock.
+// before, so that the two differ, and not before any entry of the commit. The entries in one batch have times a
+// microsecond apart, so the last times are ahead of the clock.
 func CommitTime(clock, before Micros, changes []Change) Micros {
 	at := max(clock, before+1)
 	for i := range changes {

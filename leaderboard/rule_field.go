@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// RuleField is what the tags of a member of Rules say of it. It is what a rule is checked by, and what its flag, its schema, its
-// description and its place in the console's form are made of:
+// RuleField is the parsed tags of a member of Rules. They are checked, and the flag, the schema, the description and
+// the place in the console's form are generated from them:
 //
 //	json     the name, and whether it may be left out (omitempty, omitzero)
 //	doc      what it is, in sentences; the first one stands alone
@@ -28,7 +28,7 @@ import (
 //	example  a value, as YAML has it
 //	items    how many items a list may have, as in "1,8"
 type RuleField struct {
-	Name     string // in its object; "" of what is in a list or a map
+	Name     string // in its object; "" for an item of a list or a map
 	Pointer  string // JSON pointer, with * for an item: /limits/min_score, /review/hold/*/by
 	Type     reflect.Type
 	Optional bool // it may be left out, or empty
@@ -82,7 +82,7 @@ func fieldsOf(pointer, group string, t reflect.Type) (out []RuleField) {
 	return out
 }
 
-// complete reads the tags that are lists or numbers, and what is inside.
+// complete parses the tags that are lists or numbers, and the inner fields.
 func (f *RuleField) complete(pointer string, tag reflect.StructTag) {
 	f.Pointer = pointer
 	if words := tag.Get("words"); words != "" {
@@ -108,14 +108,14 @@ func (f *RuleField) complete(pointer string, tag reflect.StructTag) {
 		f.Item.complete(pointer+"/*", "")
 		f.Item.Words, f.Item.Bounds, f.Words, f.Bounds, f.Pattern = f.Words, f.Bounds, nil, nil, ""
 		if f.Item.Bounds != nil || f.Item.Pattern != "" {
-			f.Want = "" // it says what an item may be
+			f.Want = "" // the item's own Want applies
 		} else {
 			f.Item.Want = ""
 		}
 	}
 }
 
-// bounds reads the least and the greatest of a range; nil: there is none.
+// bounds parses the bounds of a range; nil: no bound.
 func bounds(pointer, text string) *[2]int64 {
 	if text == "" {
 		return nil
@@ -139,7 +139,7 @@ func number(pointer, text string) int64 {
 	return n
 }
 
-// checkFields reports what is against the tags. words: only values that are not one of their words.
+// checkFields reports the violations of the tags. With words it reports only values outside of their enums.
 func checkFields(fail failFunc, v reflect.Value, fields []RuleField, pointer string, words bool) {
 	for i := range fields {
 		f := &fields[i]
@@ -168,7 +168,7 @@ func (f *RuleField) check(fail failFunc, v reflect.Value, pointer string, words 
 	case reflect.Slice:
 		n := int64(v.Len())
 		if !words && !f.checkItems(fail, n, pointer) {
-			n = min(n, f.Items[1]) // so many faults would cost more than the list
+			n = min(n, f.Items[1]) // a list of so many faults would be longer than the list itself
 		}
 		for i := range int(n) {
 			f.Item.check(fail, v.Index(i), pointer+"/"+strconv.Itoa(i), words)
@@ -184,7 +184,7 @@ func (f *RuleField) check(fail failFunc, v reflect.Value, pointer string, words 
 	}
 }
 
-// checkItems reports whether a list or a map has as many items as it may.
+// checkItems reports whether a list or a map has an allowed number of items.
 func (f *RuleField) checkItems(fail failFunc, n int64, pointer string) bool {
 	if f.Items == nil || n >= f.Items[0] && n <= f.Items[1] {
 		return true

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRuleFields: each rule says what it is, and no two have one flag.
+// TestRuleFields: each rule has a description, and no two rules have the same flag.
 func TestRuleFields(t *testing.T) {
 	flags := map[string]string{}
 	var look func([]RuleField)

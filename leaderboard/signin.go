@@ -2,11 +2,11 @@ package leaderboard
 
 import "time"
 
-// MaxSession is how long a session may last. After that the provider is asked again who the person is, and whether still one
-// with a role.
+// MaxSession is how long a session may last. After that the person signs in again at the provider, which confirms the
+// role.
 const MaxSession = 12 * time.Hour
 
-// MaxRole is the greatest length of what a provider says of a person, in bytes.
+// MaxRole is the greatest length of a provider's role, in bytes.
 const MaxRole = 255
 
 // IsPersonName reports whether a text may be the name of a person who signs in.

@@ -5,10 +5,10 @@ import "time"
 // BoardHealth is the health of a board, as one server sees it: the current period of its first window, and its copies.
 type BoardHealth struct {
 	Board Board
-	// Period is the current one. Without an ID it has no row yet; without a window there is none now, as between two
-	// seasons.
+	// Period is the current period. Without an ID it has no row yet; without a window no period is current, as between
+	// two seasons.
 	Period Period
-	// Stale: the database could not be asked. The period is what this server knew before.
+	// Stale: the database could not be asked. The period is the last one that this server knew.
 	Stale    bool
 	Copy     *CopyHealth // nil: there is no copy, or Redis could not be asked
 	Resident bool        // the period is whole in the memory of the server
@@ -17,7 +17,7 @@ type BoardHealth struct {
 	Lag *time.Duration
 }
 
-// Purge is what is left to delete of boards and periods that no reader finds any more.
+// Purge is the amount left to delete of boards and periods that no reader can find any longer.
 type Purge struct {
 	Boards  int64 // deleted ones, at most MaxPurgeBoards
 	Entries int64 // of them, and of periods that are given up, as far as the housekeeping has looked

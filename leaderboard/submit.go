@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Submission is one score sent for a member.
+// Submission is one score for a member.
 type Submission struct {
 	Member   string
 	Score    int64  // with policy sum: the amount to add
@@ -15,16 +15,16 @@ type Submission struct {
 	CreatedTime *Micros // nil: assigned at commit; only admins may give one, for imports and corrections
 
 	If   *Condition // nil: whatever the entry is like
-	Edit *Edit      // nil: the board's policy decides what becomes of the entry
+	Edit *Edit      // nil: the board's policy decides the new entry
 
 	Play *PlayID // of a player who submits, nil: none
 
-	// Metadata is that of the entry that it leads to, a JSON object without spaces; "": none. One that leaves the score as it is
-	// leaves the metadata as it is too, unless it has some.
+	// Metadata is the metadata of the new entry, a JSON object without spaces; "": none. A submission without metadata
+	// that leaves the score unchanged also leaves the metadata unchanged.
 	Metadata string
 
-	// BadNumber names a number that was sent and is no whole number of 64 bits, and says what is wanted; the submission is rejected for
-	// it. "": there is none.
+	// BadNumber names a number of the request that is not a whole number of 64 bits, with the expected form; the
+	// submission is rejected for it. "": no such number.
 	BadNumber string
 }
 
@@ -32,22 +32,22 @@ type Submission struct {
 // does not say.
 func (s *Submission) Plain() bool { return s.If == nil && s.Edit == nil }
 
-// Condition is what the entry of a member must be like for a submission to be applied. All that is given must hold, and
-// in each of the board's windows, whose entries differ.
+// Condition is a condition on the member's entry for a submission to be applied. All given parts must hold, in each of
+// the board's windows, whose entries differ.
 type Condition struct {
-	Absent      *bool            `json:"absent,omitempty"` // true: there is no entry; false: there is one
+	Absent      *bool            `json:"absent,omitempty"` // true: the member has no entry; false: the member has an entry
 	Score       *int64           `json:"score,omitempty"`
 	Tiebreak    *int64           `json:"tiebreak,omitempty"` // of a board without fields
 	Fields      map[string]int64 `json:"fields,omitempty"`   // some of the board's tiebreak fields, or all
 	CreatedTime *Micros          `json:"created_time,omitempty"`
 }
 
-// Edit is what a submission does otherwise than the board's policy says.
+// Edit says how a submission differs from the board's policy.
 type Edit struct {
-	// NoScore: the score stays as it is, whatever it is; only Set and Add change the entry, in any direction.
+	// NoScore: the score does not change. Only Set and Add change the entry, in any direction.
 	NoScore bool `json:"no_score,omitzero"`
-	// Set and Add change single tiebreak fields of the entry that is there; one without an entry begins with 0 in each
-	// field. The others stay.
+	// Set and Add change single tiebreak fields of the present entry; without an entry each field begins at 0. The
+	// other fields stay.
 	Set map[string]int64 `json:"set,omitempty"`
 	Add map[string]int64 `json:"add,omitempty"`
 	// Op takes the place of the board's policy, where Overrides allow it. "": the policy.
@@ -56,7 +56,7 @@ type Edit struct {
 	KeepTime bool `json:"keep_time,omitzero"`
 }
 
-// withoutScore reports whether the score stays as it is. A nil Edit changes nothing about a submission.
+// withoutScore reports whether the score stays unchanged. It is false for a nil Edit.
 func (e *Edit) withoutScore() bool { return e != nil && e.NoScore }
 
 // SubmitRequest asks to submit scores to one board. Its entries are applied in order, in one transaction.
@@ -64,8 +64,8 @@ type SubmitRequest struct {
 	Board   string
 	Key     string // idempotency key of at most MaxIdempotencyKey bytes, "" for none
 	Entries []Submission
-	Atomic  bool // none of the entries is applied when one is rejected or unmet
-	Moves   bool // the receipt tells what has moved: Result.Old and New, and First; not part of what a key stands for
+	Atomic  bool // apply no entry if one is rejected or unmet
+	Moves   bool // the receipt reports moves: Result.Old and New, and First; not part of the idempotency key's content
 }
 
 // MaxIdempotencyKey is the greatest length of an idempotency key in bytes.
@@ -101,7 +101,7 @@ type Result struct {
 	Score       *int64
 	Previous    *int64
 	CreatedTime *Micros
-	Rule        *RuleError // why, when Status.Failed; of StatusHeld, for what reason it waits
+	Rule        *RuleError // why, when Status.Failed; for StatusHeld, the reason for waiting
 	Old, New    *Entry
 
 	// Of a submission that is not Plain, also the entry's tiebreak and its fields, if the board has some.
@@ -129,8 +129,8 @@ func aborted(i int, status Status) *RuleError {
 	return &RuleError{Code: CodeAborted, Detail: fmt.Sprintf("nothing of the request was applied, because entry %d of it is %s", i, status)}
 }
 
-// AbortAll makes the results of an atomic request, in order, those of one of which nothing is applied, when one of them has
-// failed; ok is false otherwise. The entries in them are the caller's to correct.
+// AbortAll marks every result of an atomic request as aborted if one of them has failed; ok is false otherwise. The
+// caller corrects the entries in them.
 func AbortAll(results []*Result) (ok bool) {
 	first := slices.IndexFunc(results, func(r *Result) bool { return r.Status.Failed() })
 	if first < 0 {
@@ -150,7 +150,7 @@ func AbortAll(results []*Result) (ok bool) {
 	return true
 }
 
-// Show makes cur, nil for none, the entry of a result of which nothing was applied.
+// Show sets the entry of a result that changed nothing to cur, nil without an entry.
 func (r *Result) Show(cur *Entry, t *Tiebreak, plain bool) {
 	r.Score, r.Previous, r.CreatedTime, r.Tiebreak, r.Fields = nil, nil, nil, nil, nil
 	if cur == nil {
@@ -167,8 +167,9 @@ type Receipt struct {
 	Results []Result
 	Seq     int64            // of the board's first window
 	Seqs    map[Window]int64 // by window, when the board has several
-	// First is the current period of the board's first window, when the request asks for moves and there is one: it has what
-	// was submitted from its LastSeq on. Of a request that was carried out before, it is the one that is current now.
+	// First is the current period of the board's first window, if the request asks for moves and the window has a
+	// current period. It has this submission from its LastSeq on. For a repeated request it is the period that is
+	// current now.
 	First *PeriodRef
 	// Replayed: the request was carried out before under its key, and this is the result it had then; nothing counted now.
 	Replayed bool
@@ -190,7 +191,7 @@ const MaxBoardsPerSubmit = 50
 // CodeBoardNotFound rejects one submission of a multi-board request; a request to one board fails as a whole.
 const CodeBoardNotFound = "board-not-found"
 
-// BoardSubmission is one score sent for a member of a board.
+// BoardSubmission is one score for a member of a board.
 type BoardSubmission struct {
 	Board string
 	Submission
@@ -200,7 +201,7 @@ type BoardSubmission struct {
 type MultiBoardRequest struct {
 	Key     string // idempotency key of at most MaxIdempotencyKey bytes, "" for none
 	Entries []BoardSubmission
-	Atomic  bool // none of the entries is applied, on no board, when one is rejected or unmet
+	Atomic  bool // apply no entry, on any board, if one is rejected or unmet
 	Moves   bool // as of a SubmitRequest
 }
 

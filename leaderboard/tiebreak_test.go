@@ -147,8 +147,8 @@ func TestPackProperty(t *testing.T) {
 	})
 }
 
-// TestBestSwapsWholeEntries holds best against plain comparison of score and fields: what is kept was submitted as it
-// is.
+// TestBestSwapsWholeEntries holds best against plain comparison of score and fields: the kept entry was submitted as a
+// whole.
 func TestBestSwapsWholeEntries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tie := anyTiebreak().Draw(t, "tiebreak")
@@ -215,8 +215,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestSumKeepsFields: a sum without fields keeps those of the entry, unless another window, whose period may be new,
-// has none to keep.
+// TestSumKeepsFields: a sum without fields keeps the entry's fields, unless another window, whose period may be new,
+// has no entry.
 func TestSumKeepsFields(t *testing.T) {
 	for _, windows := range [][]Window{{WindowAllTime}, {WindowDay}, {WindowDay, WindowAllTime}} {
 		rules := Rules{Policy: PolicySum, Windows: windows, Tiebreak: *game(OrderDesc)}.WithDefaults()
@@ -281,7 +281,7 @@ func TestFieldsReorder(t *testing.T) {
 		"one less": func(tie *Tiebreak) { tie.Fields = tie.Fields[:2] }, "none": func(tie *Tiebreak) { tie.Fields = nil },
 		"sequence": func(tie *Tiebreak) { slices.Reverse(tie.Fields) },
 	} {
-		other := base.WithDefaults() // fields of its own
+		other := base.WithDefaults() // a separate slice
 		if base.Reorders(&other) {
 			t.Error("the same rules reorder")
 		}
@@ -302,7 +302,7 @@ func TestFieldsJSON(t *testing.T) {
 	}
 }
 
-// FuzzPack gives any bytes as fields and values: what is packed comes back, and the rest is refused.
+// FuzzPack reads any bytes as fields and values: packed values unpack to themselves, and the rest is refused.
 func FuzzPack(f *testing.F) {
 	f.Add("level", 20, true, "paid", 1, false, int64(7), int64(1))
 	f.Add("a", 63, true, "", 0, true, int64(math.MaxInt64), int64(-1))

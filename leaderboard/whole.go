@@ -35,15 +35,16 @@ func WholeNumber(text []byte) (n int64, ok bool) {
 	return n, err == nil
 }
 
-// WantWholeNumber says what WholeNumber takes.
+// WantWholeNumber describes the numbers that WholeNumber accepts.
 const WantWholeNumber = "want a whole number from -9223372036854775808 to 9223372036854775807"
 
 const (
 	maxDigits = 19         // of an int64
-	maxPower  = 10_000_000 // more than the digits that any text has: what is beyond is as far away from an int64
+	maxPower  = 10_000_000 // more digits than any text has: a greater power is just as far from an int64
 )
 
-// isPlain reports whether a text that is an int64 to Go is one to JSON too: without a plus, and without zeros ahead.
+// isPlain reports whether a text that Go parses as an int64 is also a number in JSON: without a plus and without
+// leading zeros.
 func isPlain(text []byte) bool {
 	digits := bytes.TrimPrefix(text, []byte{'-'})
 	return digits[0] != '+' && (digits[0] != '0' || len(digits) == 1)

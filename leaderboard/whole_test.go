@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWholeNumber: a number is taken when it is whole and fits, however JSON writes it, and nothing else is.
+// TestWholeNumber: a number is accepted when it is whole and fits, in any notation of JSON, and no other text is.
 func TestWholeNumber(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{

@@ -3,8 +3,8 @@ package leaderboard
 // Window is a way to divide time into periods.
 type Window string
 
-// WindowAllTime has one period without an end. The others are those of the calendar in the board's time zone; a week is
-// that of ISO 8601, from Monday. WindowSeason has the periods that the board lists.
+// WindowAllTime has one period without an end. The others follow the calendar in the board's time zone; weeks begin on
+// Monday, as in ISO 8601. WindowSeason has the periods that the board lists.
 const (
 	WindowAllTime Window = "all_time"
 	WindowHour    Window = "hour"

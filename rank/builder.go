@@ -10,8 +10,8 @@ import (
 // ErrUnfinished means that a build lacks buckets or commits.
 var ErrUnfinished = errors.New("rank: the index is not finished")
 
-// Builder makes an Index while the period goes on changing and no snapshot is held open: every bucket is counted at a
-// state of its own, and a commit is folded into a bucket only where it is newer than that.
+// Builder makes an Index while the period changes, without an open snapshot: every bucket is counted at its own state,
+// and a commit is folded only into buckets with older states.
 //
 //	for from, more := b.Next(); more; from, more = b.Next() {
 //		// in one snapshot: the state, and the key Target entries from from on ("": fewer are left)
@@ -20,8 +20,8 @@ var ErrUnfinished = errors.New("rank: the index is not finished")
 //	}
 //	index, err := b.Finish()
 //
-// The states must not go back: what is appended was read after what was folded. A Builder is not safe for concurrent
-// use.
+// The states must not go back: a bucket that is appended must have been read after the commits that were folded. A
+// Builder is not safe for concurrent use.
 type Builder struct {
 	target int64
 	at     State // folded up to here
@@ -43,10 +43,10 @@ func NewBuilder(target int) *Builder {
 // Target returns the number of entries that a bucket is meant to have.
 func (b *Builder) Target() int64 { return b.target }
 
-// Next returns where the next bucket starts, "" for the first; false when the last one is there.
+// Next returns where the next bucket starts, "" for the first; false when the last bucket has been appended.
 func (b *Builder) Next() (Key, bool) { return b.next, !b.done }
 
-// At returns the state up to which commits have been folded, at first that of the first bucket.
+// At returns the state up to which commits have been folded; at first, the state of the first bucket.
 func (b *Builder) At() State { return b.at }
 
 // Counted returns the number of entries in the buckets so far.
@@ -85,7 +85,7 @@ func (b *Builder) Append(at State, to Key, count int64) error {
 	return nil
 }
 
-// Fold applies a commit to the buckets that are older than it. codec is that of the board. It ignores a commit that is
+// Fold applies a commit to the buckets that are older than it. codec is the board's codec. It ignores a commit that is
 // folded already. Errors: ErrGap when commits between At and c are missing, ErrDiverged, ErrDamaged; after the last two
 // a new build must start.
 func (b *Builder) Fold(codec Codec, c *leaderboard.Commit) error {

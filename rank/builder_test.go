@@ -33,7 +33,7 @@ func runBuild(t *rapid.T, w *world) {
 		}
 	}
 	for unfinished(b) {
-		// One snapshot may cover several buckets, and the world goes on before they are appended.
+		// One snapshot may cover several buckets, and the period changes before they are appended.
 		state, keys := w.at, w.keys()
 		for range rapid.IntRange(1, 3).Draw(t, "buckets of the slice") {
 			from, more := b.Next()
@@ -68,7 +68,7 @@ func runBuild(t *rapid.T, w *world) {
 
 func unfinished(b *Builder) bool { _, more := b.Next(); return more }
 
-// restart saves the build and resumes it; it goes on as it is when it cannot be saved yet.
+// restart saves the build and resumes it; it continues the present build when it cannot be saved yet.
 func restart(t *rapid.T, b *Builder) *Builder {
 	data, err := b.AppendBinary(nil)
 	if errors.Is(err, ErrUnfinished) && b.at.Seq < b.newest.Seq {

@@ -17,13 +17,13 @@ type Several interface {
 	Ahead(ctx context.Context, places []Place) ([][]int64, error)
 	// Read returns the keys of each run, in order.
 	Read(ctx context.Context, runs []Run) ([][]Key, error)
-	// Near returns places to count at first: one that about from entries are ahead of, one that about to entries are
-	// ahead of. They may be wrong or none, which costs time alone.
+	// Near returns first guesses of places to count at: a place with about from entries ahead, and a place with about
+	// to entries ahead. Wrong guesses, or no guesses, only cost time.
 	Near(from, to int64) []Place
 }
 
 // Place is a place in the order of the entries of several periods: in front of the entries whose keys are not less than
-// Key, but in the first After periods behind the one with Key. Key is a sort key, or the prefix of one.
+// Key, but after the entry with Key in the first After periods. Key is a sort key, or the prefix of one.
 type Place struct {
 	Key   Key
 	After int
@@ -37,14 +37,14 @@ func (p Place) In(period int) Key {
 	return p.Key
 }
 
-// Run is consecutive entries of one period: those after the first Start ones, Limit of them.
+// Run is consecutive entries of one period: Limit entries after the first Start.
 type Run struct {
 	Period       int
 	Start, Limit int64
 }
 
-// Combined ranks several periods as one, see leaderboard.CombinedRankings. The number of entries ahead of a place is the
-// sum of those ahead of it in each period.
+// Combined ranks several periods as one, see leaderboard.CombinedRankings. The number of entries ahead of a place is
+// the sum over the periods.
 type Combined struct {
 	Periods []leaderboard.PeriodRef
 	States  []leaderboard.State
@@ -65,7 +65,7 @@ func (c *Combined) Page(ctx context.Context, q *leaderboard.CombinedQuery) (*lea
 	if start >= end {
 		return page, nil
 	}
-	// The first of those tied with the first entry is not far ahead of it as a rule, or is behind the cursor.
+	// The first of the entries tied with the first entry is usually not far ahead of it, or it is behind the cursor.
 	const lead = 16
 	from := max(0, start-lead)
 	if q.After != "" && q.Around == "" {
@@ -146,7 +146,7 @@ func (c *Combined) member() []Place {
 	return entries
 }
 
-// start returns the number of entries ahead of a page, and what is counted of a place near it, nil for nothing.
+// start returns the number of entries ahead of a page, and the counts of a place near it, nil without counts.
 func (c *Combined) start(ctx context.Context, q *leaderboard.CombinedQuery) (start int64, known []int64, err error) {
 	var place Place
 	switch {
@@ -177,7 +177,7 @@ func (c *Combined) start(ctx context.Context, q *leaderboard.CombinedQuery) (sta
 }
 
 // run returns the entries of all periods together after the first from, as far as number to. It counts at places until
-// what must be read of each period is little more than that, and puts together what it reads.
+// each period has little more than that to read, then reads and merges.
 func (c *Combined) run(ctx context.Context, from, to int64, known []int64) ([]Place, error) {
 	spare := max(c.Spare, 1) * int64(len(c.States))
 	head, tail := c.split(from), c.split(to)
@@ -212,7 +212,7 @@ func (c *Combined) run(ctx context.Context, from, to int64, known []int64) ([]Pl
 	return c.merge(ctx, head, tail)
 }
 
-// merge reads what lies between two splits and puts it in order.
+// merge reads the entries between two splits and puts them in order.
 func (c *Combined) merge(ctx context.Context, head, tail *split) ([]Place, error) {
 	runs := make([]Run, len(head.low))
 	for i, low := range head.low {
@@ -263,9 +263,9 @@ func (s *split) learn(ahead []int64) {
 	}
 }
 
-// probe returns places to count at, those of entries of the period in which least is known of a split: where it is if
-// the entries are spread alike over the periods, to both sides of that, or in the middle, which halves what is not known
-// however they are spread.
+// probe returns places to count at: entries of the period in which the split is least known. They are one standard
+// deviation to each side of the split if the entries are spread alike over the periods; with middle it is the middle,
+// which halves the uncertainty for any spread.
 func (c *Combined) probe(ctx context.Context, s *split, middle bool) ([]Place, error) {
 	widest, left, ahead := 0, int64(0), s.n
 	for i := range s.low {

@@ -19,18 +19,17 @@
 //
 // So the one structure "set of keys ordered by bytes" gives the strict rank of an entry (keys before its key) and its
 // tied rank (keys before its 16-byte prefix). A key is the member of the Redis zset, the cursor of a page and the
-// boundary
-// of a bucket. The technique is that of rsc.io/ordered; golden bytes in the tests fix the layout.
+// boundary of a bucket. The technique comes from rsc.io/ordered; golden bytes in the tests fix the layout.
 //
 // # The numbering of ties
 //
-// Number gives a run of consecutive entries their strict, tied or dense ranks, when those of the first are known.
+// Number gives a run of consecutive entries their strict, tied or dense ranks, from the ranks of the first entry.
 //
 // # Several periods as one
 //
 // Combined ranks the entries of several periods as if they were one period's. A place that is counted in all of them
-// bounds how many entries of each period are ahead of any other place: between the two are as many as their sums differ
-// by. Places are counted until few more entries than the page has are left to read.
+// bounds the number of entries ahead of any other place in each period, because the entries between two places are as
+// many as their sums differ by. Places are counted until little more than the page is left to read.
 //
 // # The bucket index
 //
@@ -53,12 +52,11 @@
 //
 // An index stores no entries and does no I/O. It is exact at the one state that At names. Fold takes it from there to
 // the next, commit by commit; a caller that counts inside a bucket at another state corrects with Shift. A Builder
-// makes
-// an index out of counts taken at different states while the period goes on changing. Overgrown lists the buckets that
+// makes an index out of counts taken at different states while the period changes. Overgrown lists the buckets that
 // grew beyond twice the target, and Split cuts them; Compact merges small neighbours.
 //
-// What the index cannot explain (a count below zero, a total other than that of the log, a wrong checksum) is
-// ErrDamaged: it must be thrown away and built from scratch, since a missing rank is better than a wrong one.
+// An inconsistency (a count below zero, a total that differs from the log's, a wrong checksum) is ErrDamaged: the index
+// must be built from scratch, since a missing rank is better than a wrong rank.
 //
 // # Files
 //

@@ -6,9 +6,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Fold takes the index to the state after a commit. codec is that of the board. It ignores a commit that is folded
+// Fold takes the index to the state after a commit. codec is the board's codec. It ignores a commit that is folded
 // already. Errors: ErrGap when commits between At and c are missing, ErrDiverged, ErrDamaged; after ErrDamaged the
-// index must be thrown away, the others leave it as it was.
+// index must be thrown away, the others do not change it.
 func (x *Index) Fold(codec Codec, c *leaderboard.Commit) error {
 	if x.damaged {
 		return ErrDamaged

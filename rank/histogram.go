@@ -18,7 +18,7 @@ type Histogram struct {
 }
 
 const (
-	// minCut is the number of buckets from which on outliers get their own.
+	// minCut is the least number of buckets at which outliers get their own.
 	minCut = 4
 	// farOut is how far out the furthest outlier must lie, in multiples of the spread of the other entries.
 	farOut = 4
@@ -31,7 +31,8 @@ func HistogramPlaces(total int64) [4]int64 {
 	return [4]int64{0, beyond, total - 1 - beyond, total - 1}
 }
 
-// NewHistogram cuts the scores of a period into at most n buckets. scores are those of the entries at HistogramPlaces.
+// NewHistogram cuts the scores of a period into at most n buckets. scores are the scores of the entries at
+// HistogramPlaces.
 func NewHistogram(codec Codec, scores [4]int64, n int) *Histogram {
 	h := &Histogram{codec: codec}
 	slices.Sort(scores[:])

@@ -19,7 +19,7 @@ import (
 //	CRC-32C of all that, 4 bytes big endian
 //
 // Neighbouring boundaries usually share score and tiebreak, so a bucket takes about 20 bytes. flagPartial marks a build
-// under way: the last bucket has the count 0 and starts where the build goes on.
+// under way: the last bucket has the count 0 and starts where the build continues.
 const (
 	pieceBytes = 1 << 16 // of boundaries that are kept together
 
@@ -100,8 +100,8 @@ func sharedPrefix(a, b Key) int {
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-// Decode reads what Index.AppendBinary wrote, in O(bytes). Anything else, a build under way and another version
-// included, is ErrDamaged: the index is then built from scratch.
+// Decode reads the bytes of Index.AppendBinary, in O(bytes). Other bytes, a build under way and another version
+// included, are ErrDamaged: the index is then built from scratch.
 func Decode(data []byte) (*Index, error) {
 	im, err := decode(data)
 	if err != nil {
@@ -113,8 +113,8 @@ func Decode(data []byte) (*Index, error) {
 	return newIndex(im.at, im.target, im.bounds, im.counts), nil
 }
 
-// Resume reads what Builder.AppendBinary wrote; the build goes on at Next. A whole index is a build with nothing left
-// to append. Anything else is ErrDamaged.
+// Resume reads the bytes of Builder.AppendBinary; the build continues at Next. A whole index is a build with nothing
+// left to append. Other bytes are ErrDamaged.
 func Resume(data []byte) (*Builder, error) {
 	im, err := decode(data)
 	if err != nil {
@@ -190,7 +190,7 @@ func (r *reader) image() *image {
 	return im
 }
 
-// buckets reads the boundaries into pieces of memory, of which none grows. Most are the head of a key.
+// buckets reads the boundaries into pieces of memory that never grow. Most boundaries are the head of a key.
 func (r *reader) buckets(im *image, n int) {
 	im.counts = append(make([]int64, 0, n), r.number())
 	im.bounds = append(make([]Key, 0, n), "")
@@ -203,7 +203,7 @@ func (r *reader) buckets(im *image, n int) {
 			return
 		}
 		suffix := r.bytes(int(added))
-		// Boundaries ascend: each is longer than the one before, or greater at the first byte that differs.
+		// Boundaries ascend: each is longer than its predecessor, or greater at the first byte that differs.
 		if string(suffix) <= last[shared:] {
 			r.bad = true
 			return

@@ -28,7 +28,7 @@ type State struct {
 	Total int64
 }
 
-// Span is one bucket: the entries with From <= key < To.
+// Span is a bucket: the entries with From <= key < To.
 type Span struct {
 	From   Key   // "" in the first bucket, which is open below
 	To     Key   // "" in the last bucket, which is open above
@@ -65,7 +65,7 @@ func (x *Index) set(bounds []Key, counts []int64) {
 	}
 }
 
-// limit returns the number of entries above which a bucket is overgrown.
+// limit returns the number of entries at which a bucket is overgrown.
 func (x *Index) limit() int64 { return 2 * x.target }
 
 // At returns the state that the index is exact at.
@@ -74,9 +74,9 @@ func (x *Index) At() State { return x.at }
 // Len returns the number of buckets, at least 1.
 func (x *Index) Len() int { return len(x.bounds) }
 
-// Find returns the bucket that key belongs to. The entries ahead of key are those of the buckets ahead, Span.Before,
-// and those in the bucket with From <= k < key, which the caller counts. key may be any string of bytes, such as the
-// prefix of a sort key; no entry need have it.
+// Find returns the bucket that key belongs to. The entries ahead of key are the entries of the buckets ahead,
+// Span.Before, and the entries in the bucket with From <= k < key, which the caller counts. key may be any string of
+// bytes, such as the prefix of a sort key; no entry need have it.
 func (x *Index) Find(key Key) Span {
 	i := search(x.bounds, key)
 	return x.span(i, x.tree.Sum(i))

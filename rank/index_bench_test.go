@@ -16,7 +16,7 @@ const (
 	usualTarget  = 1500     // entries per bucket
 )
 
-// benchEntries are random entries; equal: all with one score, so that only time and member tell them apart.
+// benchEntries are random entries; equal: all with the same score, so that only time and member tell them apart.
 func benchEntries(n int, equal bool) []leaderboard.Entry {
 	rng := rand.New(rand.NewPCG(1, 2))
 	entries := make([]leaderboard.Entry, n)
@@ -126,7 +126,7 @@ func BenchmarkIndexSplit(b *testing.B) {
 	slices.SortFunc(entries, func(a, b leaderboard.Entry) int { return cmp.Compare(b.Score, a.Score) })
 	x := benchIndex(b, false)
 	for b.Loop() {
-		y := *x // Split makes new slices, so that x stays as it is
+		y := *x // Split makes new slices, so x does not change
 		if err := y.Split(1, []Cut{{At: Codec{}.Key(entries[len(entries)/2]), Left: usualTarget / 2}}); err != nil {
 			b.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func BenchmarkIndexEncode(b *testing.B) {
 	}
 }
 
-// BenchmarkIndexMemory reports what a loaded index takes per bucket, boundaries included.
+// BenchmarkIndexMemory reports the memory of a loaded index per bucket, boundaries included.
 func BenchmarkIndexMemory(b *testing.B) {
 	eachKind(b, func(b *testing.B, x *Index, _ []leaderboard.Entry) {
 		data, err := x.AppendBinary(nil)

@@ -10,7 +10,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// drawChanges returns what one commit does to a few of 24 members: few scores, so that most entries are tied.
+// drawChanges returns the changes of a commit to a few of 24 members: few scores, so that most entries are tied.
 func drawChanges(t *rapid.T) map[string]*leaderboard.Entry {
 	next := map[string]*leaderboard.Entry{}
 	for range rapid.IntRange(1, 6).Draw(t, "changes") {
@@ -77,8 +77,8 @@ func runIndex(t *rapid.T, w *world) {
 	})
 }
 
-// TestIndexThirtyPerCentEqual: a board as they are: thirty per cent of the members on one score, and scores that move
-// all the time.
+// TestIndexThirtyPerCentEqual: a typical board: thirty per cent of the members on the same score, and scores that
+// change all the time.
 func TestIndexThirtyPerCentEqual(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))

@@ -90,7 +90,7 @@ func TestKeyRoundTrip(t *testing.T) {
 	}
 }
 
-// TestStored: the stored form is what MySQL orders by: higher is better, for every board, without overflow.
+// TestStored: MySQL orders by the stored form: higher is better, for every board, without overflow.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	for codec, rules := range codecs() {
@@ -217,7 +217,7 @@ func TestDecodeRefusesEveryDamage(t *testing.T) {
 	}
 }
 
-// signed puts a right checksum after what may be nonsense.
+// signed appends a valid checksum to any bytes.
 func signed(body []byte) []byte {
 	return binary.BigEndian.AppendUint32(bytes.Clone(body), checksum(body))
 }
@@ -284,7 +284,7 @@ func TestDecodeIsNotForBuilds(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what decodes without an error is an index that works and that encodes to one that is the same.
+// FuzzDecode: bytes that decode without an error give an index that works and that encodes to an equal index.
 func FuzzDecode(f *testing.F) {
 	golden, err := goldenIndex().AppendBinary(nil)
 	if err != nil {

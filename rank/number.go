@@ -11,7 +11,7 @@ import (
 func Top() leaderboard.Ranks { return leaderboard.Ranks{Strict: 1, Tied: 1, Dense: 1} }
 
 // Number returns the ranks of the entries of a run. keys are the keys of consecutive entries of a period, best first;
-// first are the ranks of keys[0]. Dense ranks are returned only when first has one.
+// first are the ranks of keys[0]. Dense ranks are returned only when first has a dense rank.
 func Number(first leaderboard.Ranks, keys []Key) []leaderboard.Ranks {
 	out := make([]leaderboard.Ranks, len(keys))
 	for i := range keys {
@@ -29,8 +29,8 @@ func StartAround(q leaderboard.PageQuery, ahead, total int64) int64 {
 	return max(0, min(ahead-int64(max(q.Before, 0)), total-int64(q.Limit)))
 }
 
-// Selection is the part of a list of members that an answer shows: a run of them, and the one whose standing is always
-// told. Their positions follow from the order alone; only the shown ones need ranks on the board.
+// Selection is the part of a list of members that an answer shows: a run of them, and the member whose standing is
+// always shown. Their positions follow from the order alone; only the shown members need ranks on the board.
 type Selection struct {
 	keys      []Key // of the members that have an entry, best first
 	positions []leaderboard.Ranks
@@ -38,7 +38,7 @@ type Selection struct {
 	self      int // index, -1: not asked for, or without an entry
 }
 
-// Select applies the bounds of a query. keys are those of the members that have an entry, in ascending order.
+// Select applies the bounds of a query. keys are the keys of the members that have an entry, in ascending order.
 func Select(q *leaderboard.MembersQuery, keys []Key) Selection {
 	s := Selection{keys: keys, positions: Number(Top(), keys), self: -1}
 	s.from = min(max(0, q.Offset), len(keys))
@@ -78,7 +78,7 @@ func (s *Selection) Needed() iter.Seq[int] {
 	}
 }
 
-// Standings returns the selected standings; ranks are those of Keys, in their order.
+// Standings returns the selected standings; ranks are the ranks of Keys, in the same order.
 func (s *Selection) Standings(codec Codec, ranks []leaderboard.Ranks) (*leaderboard.Standings, error) {
 	out := &leaderboard.Standings{Ranked: len(s.keys), Entries: make([]leaderboard.Standing, 0, s.to-s.from)}
 	at := 0

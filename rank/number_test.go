@@ -54,7 +54,7 @@ func TestNumberClassicTable(t *testing.T) {
 }
 
 // TestNumberAnyRun: a run numbered from any place on must agree with the whole numbered by the definitions of the
-// modes, dense ranks only when that of the first entry is known.
+// modes, dense ranks only when the first entry's is known.
 func TestNumberAnyRun(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

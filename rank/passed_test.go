@@ -7,7 +7,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestPassed: behind the new key and ahead of the old one, best first, the first ten; none of an entry that got worse.
+// TestPassed: members behind the new key and ahead of the old key, best first, at most ten; an entry that got worse
+// passes nobody.
 func TestPassed(t *testing.T) {
 	t.Parallel()
 	key := func(member string, score int64) Key {
@@ -17,7 +18,7 @@ func TestPassed(t *testing.T) {
 	for i := range 26 {
 		keys = append(keys, key(string(rune('z'-i)), int64(75+i))) // z has 75, a has 100
 	}
-	if got := Passed(key("me", 90), key("me", 97), slices.Clone(keys)); !slices.Equal(got, []string{"e", "f", "g", "h", "i", "j", "k"}) { // k is ahead of what is tied with it
+	if got := Passed(key("me", 90), key("me", 97), slices.Clone(keys)); !slices.Equal(got, []string{"e", "f", "g", "h", "i", "j", "k"}) { // k is ahead of its tied entries
 		t.Errorf("passed %q", got)
 	}
 	if got := Passed(key("me", 1), key("me", 1000), slices.Clone(keys)); !slices.Equal(got, []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}) {

@@ -12,7 +12,7 @@ import (
 // ErrCut means that a cut does not lie inside a bucket, or not after the cut before it: a mistake of the caller.
 var ErrCut = errors.New("rank: not a cut through a bucket")
 
-// maxBound is the length of the longest boundary, which is that of the longest key.
+// maxBound is the length of the longest boundary, equal to the longest key.
 const maxBound = HeadLen + leaderboard.MaxMember
 
 // Cut divides a bucket in two.
@@ -36,8 +36,8 @@ func (x *Index) Overgrown() []Span {
 func (x *Index) Target() int64 { return x.target }
 
 // Split cuts buckets, any number of them, in O(buckets). cuts must be in ascending order and counted at the state of
-// the index, which seq names. Errors: ErrGap when it is another state, ErrCut, ErrDamaged when a bucket turns out to
-// have more entries than its count; none of them changes a bucket.
+// the index, which seq names. Errors: ErrGap when the index is at another state, ErrCut, ErrDamaged when a bucket turns
+// out to have more entries than its count; none of them changes a bucket.
 func (x *Index) Split(seq int64, cuts []Cut) error {
 	if x.damaged {
 		return ErrDamaged
@@ -70,9 +70,9 @@ func (x *Index) Split(seq int64, cuts []Cut) error {
 	return nil
 }
 
-// Compact merges neighbours that together have no more than the target, and returns how many buckets that saved. It
-// does nothing while there are about as many buckets as the entries need, and takes O(buckets) otherwise, so it may be
-// called after every Fold.
+// Compact merges neighbours whose sum is at most the target, and returns how many buckets that saved. It does nothing
+// while there are about as many buckets as the entries need, and takes O(buckets) otherwise, so it may be called after
+// every Fold.
 func (x *Index) Compact() int {
 	// Once neighbours have more than the target together there are at most 2*Total/target+1 buckets. Waiting for half
 	// as many again spreads the cost over the changes that made them sparse.

@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// crowded returns a world of n entries of which the index has all in one bucket.
+// crowded returns a world of n entries that are all in one bucket of the index.
 func crowded(t *testing.T, n, target int) (*world, *Index) {
 	t.Helper()
 	w := newWorld(Codec{})

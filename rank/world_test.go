@@ -10,7 +10,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// world is a period as MySQL would have it: its entries and its log. It is what an index must agree with.
+// world is a period in MySQL: its entries and its log. An index must agree with it.
 type world struct {
 	codec   Codec
 	entries map[string]leaderboard.Entry
@@ -68,7 +68,7 @@ func before(keys []Key, k Key) int64 {
 	return int64(i)
 }
 
-// build makes an index of the world as it is now.
+// build makes an index of the present world.
 func (w *world) build(target int) (*Index, error) {
 	b, keys := NewBuilder(target), w.keys()
 	for from, more := b.Next(); more; from, more = b.Next() {
@@ -80,7 +80,7 @@ func (w *world) build(target int) (*Index, error) {
 	return b.Finish()
 }
 
-// bucketOf returns what the database would say about the bucket of target entries that starts at from.
+// bucketOf returns the database's answer about the bucket of target entries that starts at from.
 func bucketOf(keys []Key, from Key, target int) (to Key, n int64) {
 	rest := keys[before(keys, from):]
 	if len(rest) <= target {
@@ -165,7 +165,7 @@ func checkSpans(x *Index, keys []Key) error {
 	return nil
 }
 
-// probes are keys and other strings at, right before and right after those of the world, and their prefixes.
+// probes are keys and other strings at, right before and right after the keys of the world, and their prefixes.
 func (w *world) probes() []Key {
 	out := []Key{"", "\x00", "\xff\xff"}
 	for _, k := range w.keys() {

@@ -10,8 +10,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestListsAreReadAfterAChange: the list of derived boards, and that of boards with a cron expression, is read again when the
-// revision of the boards is another one, and each time while the database does not tell it or cannot be read.
+// TestListsAreReadAfterAChange: the lists of derived boards and of boards with a cron expression are read again when
+// the revision of the boards has changed, and each time while the revision is unknown or the database cannot be read.
 func TestListsAreReadAfterAChange(t *testing.T) {
 	t.Parallel()
 	revision, ok, fails, read := leaderboard.Revision{Seq: 3}, true, error(nil), 0

@@ -139,7 +139,7 @@ func (c *copier) buildUnder(ctx context.Context, j *job, lease leaderboard.Lease
 	return resultOf(leaderboard.RunStateDone, built), err
 }
 
-// found is what the copy in place means for a job.
+// found is the state of the copy in place, as a job sees it.
 type found struct {
 	shared bool                    // another build has done the work
 	gap    time.Duration           // to wait before the next build of this period may start

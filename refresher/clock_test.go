@@ -11,8 +11,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// TestRedisClockLeaps: after any leap of the clock of Redis between two builds, a forced rebuild builds, and soon; and so does
-// the next by a cron expression.
+// TestRedisClockLeaps: after any leap of the clock of Redis between two builds, a forced rebuild builds soon, and so
+// the next build by a cron expression does.
 func TestRedisClockLeaps(t *testing.T) {
 	t.Parallel()
 	for _, leap := range []time.Duration{-time.Minute, -time.Hour, time.Hour, -year, year} {
@@ -44,8 +44,7 @@ func TestRedisClockLeaps(t *testing.T) {
 	}
 }
 
-// TestShortCopyAfterRedisClockLeap: a copy that is short is built again at once, not when the clock has come to where it
-// was.
+// TestShortCopyAfterRedisClockLeap: a copy that is short is built again at once, not when the clock has caught up.
 func TestShortCopyAfterRedisClockLeap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,7 +73,7 @@ func TestMachineClockLeaps(t *testing.T) {
 			pass(2 * time.Hour)
 			for _, to := range []time.Duration{leap, 0} {
 				ahead.Store(int64(to))
-				pass(5 * time.Minute) // what was stepped over comes at once
+				pass(5 * time.Minute) // the skipped build comes at once
 				before := s.buildCount()
 				pass(3 * time.Hour)
 				if n := s.buildCount() - before; n != 3 {

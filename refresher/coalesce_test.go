@@ -64,7 +64,7 @@ func TestBurstCostsTwoBuilds(t *testing.T) {
 	}
 }
 
-// TestEachRequestGetsItsBuild: requests one after another are not the same request.
+// TestEachRequestGetsItsBuild: successive requests do not share a build.
 func TestEachRequestGetsItsBuild(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -227,7 +227,7 @@ func (l lastMoment) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time
 	return l.copies.Lease(ctx, p, ttl)
 }
 
-// TestIncrementalsAreShared: catch-ups are shared like builds: one at work, one next.
+// TestIncrementalsAreShared: catch-ups are shared like builds: one runs, one waits.
 func TestIncrementalsAreShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestIncrementalsAreShared(t *testing.T) {
 	})
 }
 
-// TestIncrementalTakesTheBuildUnderWay: a catch-up that finds no copy takes the one that is being built.
+// TestIncrementalTakesTheBuildUnderWay: a catch-up that finds no copy waits for the copy that is being built.
 func TestIncrementalTakesTheBuildUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -314,8 +314,8 @@ func TestCallerGoesAway(t *testing.T) {
 	})
 }
 
-// TestDemandsAreBounded: this process builds so many copies for readers at once, however many they ask for; the others
-// learn at once that they get none now, and leave no trace.
+// TestDemandsAreBounded: this process builds a limited number of copies for readers at once; further readers get an
+// error at once, and leave no trace.
 func TestDemandsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Config is what a Refresher works with. Durations and numbers that are 0 get the default named beside them.
+// Config is the configuration of a Refresher. Durations and numbers that are 0 get the default in their comment.
 type Config struct {
 	Runs Runs // the history
 
@@ -36,7 +36,7 @@ type Config struct {
 	Poll        time.Duration // between two looks at the derived boards and their sources, 1 s
 	StepGap     time.Duration // between two steps of a board at least, 50 ms
 	StepTimeout time.Duration // for one step, 30 min: a board may be computed from scratch in it
-	Steps       int           // steps at once, 2, and as many besides that take long
+	Steps       int           // steps at once, 2, and as many again that take long
 
 	Logger   *slog.Logger
 	Span     trace.Span     // the parent of the spans of runs that no request has asked for
@@ -81,7 +81,7 @@ func (c *Config) setDefaults() {
 type Runs interface {
 	// StartRun records a run and returns it with its id and start.
 	StartRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
-	// FinishRun records how a run ended and returns it as it is recorded: it has failed if another process ended it before.
+	// FinishRun records how a run ended and returns the recorded run: it has failed if another process ended it before.
 	FinishRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
 }
 
@@ -100,23 +100,24 @@ type Copies interface {
 // Derived takes the steps of derived boards. Its methods block until MySQL has answered or ctx ends, and may be called
 // concurrently.
 type Derived interface {
-	// DerivedBoards lists derived boards in the order of their ids, from the one after the id given, at most limit.
+	// DerivedBoards lists derived boards in the order of their ids, after the given id, at most limit.
 	DerivedBoards(ctx context.Context, after int64, limit int) ([]*leaderboard.DerivedBoard, error)
-	// LeadDerived reports which of the boards this process leads; it takes the lead of those that no other process leads.
+	// LeadDerived reports which of the boards this process leads. It takes the lead of boards that no other process
+	// leads.
 	LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
 	YieldDerived(ctx context.Context) error
-	// MovedDerived reports for which of the boards a step may find something to do.
+	// MovedDerived reports which of the boards may have work for a step.
 	MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
-	// FollowSources takes one step. One that takes long is taken only if it may be long; otherwise nothing is done, and
-	// the step has Long set. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when other steps were faster.
+	// FollowSources takes one step. A long step is taken only if it may be long; otherwise nothing is done, and the
+	// returned step has Long set.
 	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
-	// Recompute computes all entries from scratch. The step's State is DerivationStateComputing unless another process has
-	// done so since the call. Errors: those of FollowSources.
+	// Recompute computes all entries from scratch. The step's State is DerivationStateComputing unless another process
+	// has done so since the call. Errors: the errors of FollowSources.
 	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
 }
 
-// Boards is where the schedule finds the boards that have a cron expression, and holds copies against the database.
-// Boards lists by name, from the one after a name; CurrentPeriod comes from MySQL itself, never from a cache.
+// Boards finds the boards that have a cron expression, for the schedule, and compares copies with the database. Boards
+// lists by name, after a name; CurrentPeriod comes from MySQL itself, never from a cache.
 type Boards interface {
 	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
 	CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error)

@@ -24,13 +24,13 @@ const (
 	passPolls = 3
 	// maxAwake is how many boards take steps at once, or rest between two. The others' turn comes with a later round.
 	maxAwake = 1000
-	// maxLong is how many of them take a long step, or wait for a permit for one.
+	// maxLong is the number of boards that take a long step, or wait for a permit for a long step.
 	maxLong = 100
 )
 
 // deriver follows the sources of all derived boards. Once in a while it asks about all of them together (a round), and
-// wakes those that have something to do; others sleep and cost nothing. A commit of this process wakes those that it
-// concerns at once.
+// wakes the boards that have work; the others sleep and cost nothing. A commit of this process wakes the boards that
+// follow its board at once.
 type deriver struct {
 	runner      *runner
 	derived     Derived
@@ -39,8 +39,8 @@ type deriver struct {
 	log         *slog.Logger
 	observer    Observer
 
-	short, long *semaphore.Weighted // of steps under way, and of those among them that take long
-	queue       *semaphore.Weighted // of those that wait for long, or have it
+	short, long *semaphore.Weighted // of steps under way, and of the long steps among them
+	queue       *semaphore.Weighted // of steps that wait for a permit in long, or hold one
 
 	list      boardList
 	listed    []*follower         // in the order of their ids; run's goroutine alone, as list and the next two
@@ -53,7 +53,7 @@ type deriver struct {
 	mu        sync.Mutex      // guards the fields below
 	ctx       context.Context // of the followers; nil before run and after it
 	awake     int             // followers that take steps
-	following sync.WaitGroup  // one for each of them
+	following sync.WaitGroup  // the goroutines of steps
 }
 
 func newDeriver(run *runner, cfg *Config) *deriver {
@@ -135,7 +135,7 @@ func (d *deriver) run(ctx context.Context) {
 	}
 }
 
-// round updates the list of followers, if any board has changed, and wakes those that have something to do.
+// round updates the list of followers, if any board has changed, and wakes the boards that have work.
 func (d *deriver) round(ctx context.Context) error {
 	sent := time.Now()
 	err := d.list.read(ctx, func() error { return d.readBoards(ctx) })
@@ -169,8 +169,8 @@ func (d *deriver) round(ctx context.Context) error {
 	return nil
 }
 
-// wake wakes the boards that have moved, as many as may be awake: the next round begins with those that could not be woken.
-// The other boards reflected their sources when the database was asked.
+// wake wakes the boards that have moved, as many as may be awake: the next round begins with the boards that could not
+// be woken. The other boards reflected their sources when the database was asked.
 func (d *deriver) wake(led []*follower, moved []bool, sent time.Time) {
 	refused := -1
 	for i := range led {
@@ -258,8 +258,8 @@ func (d *deriver) yield(ctx context.Context) {
 	}
 }
 
-// letOthersLead yields the boards for a moment, because a server that knows the rule may take the steps that this one cannot. What
-// no other takes is led again after it.
+// letOthersLead yields the boards for a moment, because a server that knows the rule may take the steps that this one
+// cannot. After it this process leads the boards again that no other process has taken.
 func (d *deriver) letOthersLead(ctx context.Context) {
 	for _, f := range d.listed {
 		f.unsure()
@@ -285,7 +285,7 @@ type follower struct {
 	notBefore time.Time // the next step after a failure
 }
 
-// lastStep is what the last step found; before the first one it began with the lead, and once another process leads it
+// lastStep is the result of the last step. Before the first step it began with the lead; once another process leads it
 // is the zero value.
 type lastStep struct {
 	behind int64
@@ -357,7 +357,7 @@ func (f *follower) followed(at time.Time) {
 	}
 }
 
-// lastStep returns what the last step found, false without the lead.
+// lastStep returns the result of the last step, false without the lead.
 func (f *follower) lastStep() (lastStep, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -388,8 +388,8 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// goesOn reports whether to take another step now, and otherwise goes to sleep. When other boards wait to be woken it goes to
-// sleep after one step: a later round finds what is left to do.
+// goesOn reports whether to take another step now; otherwise the board goes to sleep. When other boards wait to be
+// woken it goes to sleep after one step, and a later round finds the remaining work.
 func (f *follower) goesOn(ctx context.Context, stepped bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -430,10 +430,10 @@ func (f *follower) succeeded() {
 	f.failures, f.failure, f.notBefore = 0, nil, time.Time{}
 }
 
-// step takes a step once there is a permit for it. A rollover pauses for most of its time, for minutes: it has permits of
-// its own, so that other boards go on. While it waits for one it holds nothing, and then it starts over: a step that waited
-// in the middle would keep a snapshot and a connection open. When too many wait, a later round wakes it again: a board that
-// waits counts as awake, and would keep others from being woken.
+// step takes a step once there is a permit for it. A rollover pauses for most of its time, for minutes: it has separate
+// permits, so that other boards continue. While it waits for a permit it holds nothing, and then it starts over: a step
+// that waited in the middle would keep a snapshot and a connection open. When too many wait, a later round wakes it
+// again: a board that waits counts as awake, and would keep others from being woken.
 func (f *follower) step(ctx context.Context) error {
 	long, err := f.stepWith(ctx, f.deriver.short, false)
 	if err != nil || !long || !f.deriver.queue.TryAcquire(1) {

@@ -156,7 +156,7 @@ func running(t *testing.T, f *fakeDerived, test func(r *Refresher)) {
 	})
 }
 
-// TestAwayIsLoggedOnce: that MySQL is away is said once, and once that it is back; so is what fails for one board.
+// TestAwayIsLoggedOnce: an outage of MySQL is logged once and its end once; a failure of one board too.
 func TestAwayIsLoggedOnce(t *testing.T) {
 	f := &fakeDerived{lead: true, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
 	var log strings.Builder
@@ -187,8 +187,8 @@ func TestAwayIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestIdleBoardsSleep: boards that have nothing to do are asked about together, in any number, and take no
-// steps; a commit to a source still wakes those that it concerns at once, and they are no further behind than that.
+// TestIdleBoardsSleep: boards without work are checked together, in any number, and take no steps; a commit to a source
+// still wakes its derived boards at once, so that they lag no further.
 func TestIdleBoardsSleep(t *testing.T) {
 	const boards = 3000 // more than may be awake
 	f := &fakeDerived{lead: true}
@@ -269,7 +269,7 @@ func TestBusyBoardsLeaveTheirPlaces(t *testing.T) {
 	})
 }
 
-// TestManyLongSteps: when the day turns for as many boards as may be awake, others go on while they wait for it.
+// TestManyLongSteps: when the day turns for as many boards as may be awake, others continue while these wait.
 func TestManyLongSteps(t *testing.T) {
 	const quick = 100
 	f := &fakeDerived{lead: true, turns: map[string]chan struct{}{}}
@@ -294,7 +294,8 @@ func TestManyLongSteps(t *testing.T) {
 	})
 }
 
-// TestLagCountsFromTheQuestion: what was found idle was so when the list was asked for, however long that took.
+// TestLagCountsFromTheQuestion: a board that was found idle was idle when the list was requested, however long the
+// answer took.
 func TestLagCountsFromTheQuestion(t *testing.T) {
 	const slow = 3 * time.Second
 	f := &fakeDerived{lead: true, idle: true, slow: slow, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
@@ -390,7 +391,7 @@ func TestOneLeads(t *testing.T) {
 	})
 }
 
-// TestDerivedFailures: failures are repeated, more and more seldom; a board that is gone is left alone, a new one is
+// TestDerivedFailures: failures are repeated, more and more seldom; a board that is gone is left alone, a new board is
 // followed.
 func TestDerivedFailures(t *testing.T) {
 	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
@@ -517,8 +518,8 @@ func TestRecomputationsAreFew(t *testing.T) {
 	})
 }
 
-// TestLongSteps: steps that take long, as all boards' do when the day turns, leave the places of the others free: two
-// of them are under way, a third waits for one of them without a snapshot, and the other boards go on.
+// TestLongSteps: steps that take long, as all boards' do when the day turns, leave the places of short steps free: two
+// long steps run, a third waits for one of them without a snapshot, and the other boards continue.
 func TestLongSteps(t *testing.T) {
 	f := &fakeDerived{lead: true, turns: map[string]chan struct{}{}}
 	running(t, f, func(*Refresher) {

@@ -3,11 +3,12 @@
 //
 // # Coalescing
 //
-// Requests for the same period and kind share runs: while one is at work, all further requests wait for the one after
-// it, so that no request gets a state from before it, and any number of requests at once cost two runs. A reader that merely
-// needs a copy joins the run at work, and so does a request to compute a derived board from scratch. Every run has a record in
-// the history, also when it fails; a panic ends the run, not the process. There may be many readers, so the runs for them are
-// bounded: so many builds at once, none of a closed period, and no record unless something is built.
+// Requests for the same period and kind share runs: while one is at work, all further requests wait for the next run,
+// so that no request gets a state from before it, and any number of requests at once cost two runs. A reader that
+// merely needs a copy joins the run at work, and so does a request to compute a derived board from scratch. Every run
+// has a record in the history, also when it fails; a panic ends the run, not the process. There may be many readers, so
+// the runs for them are bounded: a limited number of builds at once, no builds of a closed period, and no record unless
+// something is built.
 //
 // # Across processes
 //
@@ -19,22 +20,21 @@
 //
 // # The schedule
 //
-// It follows the boards that this process reads: the catalog reports each of them once a second. Nothing is asked about a
-// board that is not read here, except for boards with a cron expression: they are found in the list of all boards, once a
-// minute, because a full refresh is due whether the board is read or not, and makes the copy when it is missing. When Redis is
-// nearly full that is not done, and the memory is left to boards that are read. Boards due at the same minute are spread over
-// half of their interval. The plans are a heap by when they are due. Apart from full refreshes the schedule builds no missing
-// copies, and it records no run when it finds nothing to do: write-through keeps copies current, and the schedule repairs what
-// that missed.
+// It follows the boards that this process reads: the catalog reports each of them once a second. Nothing is asked about
+// a board that is not read here, except for boards with a cron expression: they are found in the list of all boards,
+// once a minute, because a full refresh is due whether the board is read or not, and makes the copy when it is missing.
+// When Redis is nearly full the schedule does not do this, and leaves the memory to boards that are read. Boards due at
+// the same minute are spread over half of their interval. The plans are a heap by when they are due. Apart from full
+// refreshes the schedule builds no missing copies, and it records no run when it finds nothing to do: write-through
+// keeps copies current, and the schedule repairs what that missed.
 //
 // # Derived boards
 //
-// Every process lists the derived boards and has one goroutine for each. Of several processes one leads a board, by a
-// lock that only saves work; what makes a step right is that the store writes it only if no other was faster. A step
-// is taken when a source has a commit from this process, and otherwise once a second: that is how commits of other
-// processes and rollovers are seen. After a step the goroutine rests for a quarter of the time that it took at least. A
-// rollover, which touches most of a board, rests within the step, and has a permit of another kind, so that other
-// boards go on.
+// Every process lists the derived boards and has one goroutine for each. Among several processes one leads a board, by
+// a lock that only saves work; a step is correct because the store writes it only if no other step was faster. A step
+// is taken when a source has a commit from this process, and otherwise once a second, to see commits of other processes
+// and rollovers. After a step the goroutine rests for at least a quarter of the step's time. A rollover, which touches
+// most of a board, rests within the step and has a separate permit, so that other boards continue.
 //
 // # Files
 //

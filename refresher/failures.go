@@ -20,7 +20,7 @@ var (
 	errBusy      = fmt.Errorf("%w: this process builds as many copies for readers as it may", leaderboard.ErrOverloaded)
 )
 
-// reasonOf returns the cause of a failure in words that may be shown to users. ctx is that of the run.
+// reasonOf returns the cause of a failure in words that may be shown to users. ctx is the run's context.
 func reasonOf(ctx context.Context, err error) string {
 	var network net.Error
 	switch {

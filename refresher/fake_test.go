@@ -12,7 +12,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// site is what all processes share: one period, its copy, its lease, the history. Its clock is that of the test.
+// site is the part that all processes share: one period, its copy, its lease, the history. Its clock is the test's
+// clock.
 type site struct {
 	mu      sync.Mutex
 	period  leaderboard.Period
@@ -30,14 +31,14 @@ type site struct {
 	runs    []leaderboard.Run
 	lost    error // of the history
 
-	redisAhead leaderboard.Micros // the clock of Redis, of that of the test
+	redisAhead leaderboard.Micros // the difference of Redis's clock to the test's
 }
 
 func newSite() *site {
 	return &site{took: 10 * time.Millisecond, period: leaderboard.Period{ID: 70, BoardID: 7, Window: leaderboard.WindowAllTime}}
 }
 
-// copies is one process's way to the site.
+// copies is the access of one process to the site.
 type copies struct{ *site }
 
 func (s copies) Build(ctx context.Context, _ leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
@@ -152,7 +153,7 @@ func (s *site) change(do func()) {
 	do()
 }
 
-// write commits so many changes.
+// write commits a number of changes.
 func (s *site) write(n int64) {
 	s.change(func() {
 		s.period.LastSeq += n
@@ -190,7 +191,7 @@ func incremental(reason leaderboard.RunReason) Request {
 	return Request{Ref: ref(), Kind: leaderboard.RunKindIncremental, Reason: reason}
 }
 
-// newRefresher is one process; it is closed before the test's bubble ends.
+// newRefresher returns the refresher of one process; it is closed before the test's bubble ends.
 func newRefresher(t *testing.T, s *site, change func(*Config)) *Refresher {
 	t.Helper()
 	cfg := Config{Copies: copies{s}, Runs: s}

@@ -2,7 +2,7 @@ package refresher
 
 import "leaderboard/leaderboard"
 
-// observed is an Observer that calls what is set.
+// observed is an Observer that calls the functions that are set.
 type observed struct {
 	unobserved
 	run  func(leaderboard.Run)

@@ -64,7 +64,7 @@ func (p *plan) next() (time.Time, bool) {
 	return first, !first.IsZero()
 }
 
-// queue is a heap of plans, the one that is due first at its top.
+// queue is a heap of plans; the top is due first.
 type queue []*plan
 
 // Len implements heap.Interface.
@@ -131,8 +131,8 @@ func (p *plan) resume(now time.Time) {
 	}
 }
 
-// wallClock returns what clocks on the wall show at a moment. Everything but cron expressions goes by the time that
-// passes, which no step of the clock changes.
+// wallClock returns the reading of a wall clock at a moment. Only cron expressions use it; everything else uses
+// monotonic time, which no step of the clock changes.
 type wallClock func(now time.Time) time.Time
 
 func wallOf(now time.Time) time.Time { return now.Round(0) }
@@ -165,13 +165,13 @@ func (p *plan) catchTick(now, made time.Time) {
 	p.nextFull = now.Add(p.delay())
 }
 
-// spread is the time over which boards that are due at the same minute are spread.
+// spread is the time over which boards due at the same minute are distributed.
 func (p *plan) spread() time.Duration { return min(p.interval/2, maxSpread) }
 
 // delay is how far into the spread the board is due.
 func (p *plan) delay() time.Duration { return time.Duration(p.random() * float64(p.spread())) }
 
-// clockStepped computes again, by the present clock, when the full refresh is due: one that was skipped is due soon.
+// clockStepped computes again, by the present clock, when the full refresh is due: a skipped refresh is due soon.
 func (p *plan) clockStepped(now time.Time) {
 	if p.full == nil || p.tickWall.IsZero() {
 		return
@@ -212,7 +212,8 @@ func (d *dueTasks) period(w leaderboard.Window) (leaderboard.Period, bool) {
 	return leaderboard.Period{}, false
 }
 
-// take returns what is due and sets when it is due next. A board that is not read any more gets no catch-ups.
+// take returns the due parts of the plan and sets when they are due next. A board that is no longer read gets no
+// catch-ups.
 func (p *plan) take(now time.Time) dueTasks {
 	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
 	d := dueTasks{full: reached(p.nextFull), tick: p.tick, interval: p.interval, read: p.read.After(p.tick.Add(-p.interval)), unsure: p.read.After(p.told), periods: p.periods}
@@ -233,8 +234,8 @@ func (p *plan) take(now time.Time) dueTasks {
 	return d
 }
 
-// finish notes that what was due is done, and returns whether the next tick has come meanwhile: it is passed over, as a tick does not
-// begin before the former ended.
+// finish records that the due work is done, and returns whether the next tick has come meanwhile. That tick is skipped,
+// because a tick does not begin before the previous tick has ended.
 func (p *plan) finish(d *dueTasks, now time.Time) (late bool) {
 	if late = d.full && !p.nextFull.IsZero() && !now.Before(p.nextFull); late {
 		p.scheduleFull(now)
@@ -242,8 +243,8 @@ func (p *plan) finish(d *dueTasks, now time.Time) (late bool) {
 	return late
 }
 
-// triggered reports whether one of the triggers asks for a refresh of a copy that lacks so many changes and was whole so
-// long ago.
+// triggered reports whether one of the triggers asks for a refresh of a copy that lacks a number of changes and was
+// complete some time ago.
 func triggered(triggers []leaderboard.Trigger, behind int64, since time.Duration) bool {
 	for _, t := range triggers {
 		if behind >= t.Changes && since >= t.Every {
@@ -257,7 +258,7 @@ func triggered(triggers []leaderboard.Trigger, behind int64, since time.Duration
 type schedule func(after time.Time) time.Time
 
 // parseCron reads five fields (minute, hour, day of month, month, day of week); times are UTC. false: not a cron
-// expression, or one that never comes, such as 30 February.
+// expression, or an expression that never matches, such as 30 February.
 func parseCron(expression string) (schedule, bool) {
 	if strings.ContainsAny(expression, "=@") { // time zones and descriptors, which the parser would take
 		return nil, false
@@ -269,7 +270,7 @@ func parseCron(expression string) (schedule, bool) {
 	return func(after time.Time) time.Time { return s.Next(after.UTC()) }, true
 }
 
-// CheckRules returns what is wrong with the part of a board's rules that only the refresher understands.
+// CheckRules returns the faults in the part of a board's rules that only the refresher understands.
 func CheckRules(r leaderboard.Rules) []leaderboard.FieldError {
 	if r.Refresh.Full == "" {
 		return nil

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
-// onRedis is three processes, each with connections of its own, and how many builds they made. lose takes all leases
-// away, as a Redis does that loses its memory.
+// onRedis is three processes, each with its own connections, and the number of their builds. lose takes all leases
+// away, like a Redis that loses its memory.
 func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leaderboard.PeriodRef, builds *atomic.Int64, lose func() error) {
 	t.Helper()
 	model := storetest.NewModel()

@@ -39,15 +39,15 @@ func (r *Refresher) join(req Request) *job {
 	return r.runner.join(req, work{r.copier.refresh, r.cfg.Timeout})
 }
 
-// RunOnce does the run, or shares one that does, and returns it finished. The error is that of the run, or of ctx,
-// whose end stops the waiting but not the run.
+// RunOnce does the run, or shares a run under way, and returns it finished. The error is the error of the run, or of
+// ctx, whose end stops the waiting but not the run.
 func (r *Refresher) RunOnce(ctx context.Context, req Request) (leaderboard.Run, error) {
 	return r.join(req).wait(ctx)
 }
 
-// Start begins the run, or shares one, and returns it as soon as it has an id; one that cannot be done here, as it
-// ended. wait returns it finished, as RunOnce does. The error means that the history did not take the run, which goes on
-// all the same.
+// Start begins the run, or shares a run under way, and returns it as soon as it has an id; a run that cannot be done
+// here is returned as it ended. wait returns it finished, like RunOnce. The error means that the history did not take
+// the run, which continues all the same.
 func (r *Refresher) Start(ctx context.Context, req Request) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error) {
 	j := r.join(req)
 	select {
@@ -65,9 +65,9 @@ func (r *Refresher) Start(ctx context.Context, req Request) (run leaderboard.Run
 	return j.first, j.wait, j.startErr
 }
 
-// Demand requests a copy that a reader found missing. It never blocks; wait returns nil once the copy exists. There are no
-// copies of closed periods, for readers may name any number of them, and this process builds Config.Demands at once; beyond
-// that wait returns an error at once, and readers go on without a copy.
+// Demand requests a copy that a reader found missing. It never blocks; wait returns nil once the copy exists. Copies of
+// closed periods are not made, because readers may name any number of them. This process builds at most Config.Demands
+// copies at once; beyond that, wait returns an error at once, and readers continue without a copy.
 func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context) error) {
 	if ref.Closed {
 		return func(context.Context) error { return leaderboard.ErrPeriodClosed }
@@ -79,16 +79,16 @@ func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context
 	}
 }
 
-// Follow takes a board that is being read, as MySQL described it last: the schedule of its rules holds for as long
-// as it is called from time to time. It does not block.
+// Follow takes a board that is being read, as MySQL described it last. The schedule of its rules applies as long as
+// Follow is called from time to time. It does not block.
 func (r *Refresher) Follow(l leaderboard.Listing) {
 	if r.scheduler != nil {
 		r.scheduler.follow(l)
 	}
 }
 
-// Run keeps the schedules of boards and follows the sources of derived boards until ctx ends, then waits for what
-// it began. Failures are logged and do not end it.
+// Run keeps the schedules of boards and follows the sources of derived boards until ctx ends, then waits for the work
+// that it began. Failures are logged and do not end it.
 func (r *Refresher) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	if r.scheduler != nil {
@@ -103,8 +103,8 @@ func (r *Refresher) Run(ctx context.Context) {
 // Notify takes a commit to a period of a board. It does not block.
 func (r *Refresher) Notify(ref leaderboard.PeriodRef) { r.deriver.notify(ref) }
 
-// Lag returns how far the derived boards that this process leads are behind their sources: the changes that the last
-// step of the worst one found, and the time since that of the oldest began. What was committed before that is
+// Lag returns how far the derived boards that this process leads are behind their sources: the number of changes that
+// the last step of the furthest one found, and the time since the oldest last step began. Commits before that time are
 // reflected.
 func (r *Refresher) Lag() (changes int64, behind time.Duration) { return r.deriver.lag() }
 

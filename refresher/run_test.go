@@ -210,7 +210,7 @@ func TestCloseOfTheIdle(t *testing.T) {
 	})
 }
 
-// TestSlotsAreBounded: what is remembered of idle periods is bounded.
+// TestSlotsAreBounded: the memory of idle periods is bounded.
 func TestSlotsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

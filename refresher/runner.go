@@ -21,7 +21,7 @@ type Request struct {
 	Kind   leaderboard.RunKind
 	Reason leaderboard.RunReason
 	Actor  string
-	// RequestID is the id of the request that asked for it, "" for none.
+	// RequestID is the id of the request that started the run, "" without a request.
 	RequestID string
 	Span      trace.Span // of that request
 	// AskedAt is when the need arose, by the clock of this machine; the zero value is now. A full build that started
@@ -29,8 +29,8 @@ type Request struct {
 	AskedAt time.Time
 }
 
-// forced reports whether work that began earlier is not enough. A reader that found no copy can use one of any age, and a
-// recomputation under way ends with the sources as they are then.
+// forced reports whether work that began earlier is not enough. A reader that found no copy can use a copy of any age,
+// and a recomputation under way ends with the sources at its end.
 func (q *Request) forced() bool {
 	return !q.byReader() && q.Kind != leaderboard.RunKindRecompute
 }
@@ -38,14 +38,14 @@ func (q *Request) forced() bool {
 const (
 	// historyTimeout bounds one write to the history.
 	historyTimeout = 2 * time.Second
-	// maxIdleSlots bounds what is remembered of periods that have no run.
+	// maxIdleSlots bounds the number of slots of periods that have no run.
 	maxIdleSlots = 1024
 )
 
 // byReader reports whether a reader asked: such runs are bounded, and have a record only if they build.
 func (q *Request) byReader() bool { return q.Reason == leaderboard.RunReasonDemand }
 
-// result is what a run did.
+// result is the result of a run.
 type result struct {
 	state          leaderboard.RunState
 	fromSeq, toSeq int64
@@ -85,7 +85,7 @@ func newRunner(cfg *Config) *runner {
 	return r
 }
 
-// slotKey is what requests are coalesced by: the period of a copy, the board of a recomputation.
+// slotKey is the key by which requests are coalesced: the period of a copy, the board of a recomputation.
 type slotKey struct {
 	id   int64
 	kind leaderboard.RunKind
@@ -98,7 +98,7 @@ func keyOf(ref leaderboard.PeriodRef, kind leaderboard.RunKind) slotKey {
 	return slotKey{ref.ID, kind}
 }
 
-// slot holds the run at work and the one after it. Its fields belong to runner.mu.
+// slot holds the run at work and the next run. Its fields belong to runner.mu.
 type slot struct {
 	open   *job // takes more requests: it has not looked at the database yet
 	active *job
@@ -325,7 +325,8 @@ func (j *job) begun() leaderboard.Run {
 	}
 }
 
-// conclude closes the job to further sharers, unless one has come since a request of that kind was looked for: false then.
+// conclude closes the job to further sharers, unless one has come since the last check for requests of that kind; then
+// it returns false.
 func (r *runner) conclude(j *job, asked time.Time, forced bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -343,7 +344,7 @@ func (r *runner) leave(j *job) {
 	}
 }
 
-// recordOf returns the run of a job that is about to end, as it was announced. One that a reader asked for and that built
+// recordOf returns the run of a job that is about to end, as announced. A run that a reader requested and that built
 // nothing has no record.
 func (r *runner) recordOf(ctx context.Context, j *job) leaderboard.Run {
 	r.mu.Lock()
@@ -357,7 +358,7 @@ func (r *runner) recordOf(ctx context.Context, j *job) leaderboard.Run {
 	return j.begun()
 }
 
-// record writes the end of a run, also when it failed or ctx has ended, and returns it as it is recorded.
+// record writes the end of a run, also when it failed or ctx has ended, and returns the recorded run.
 func (r *runner) record(ctx context.Context, run leaderboard.Run) leaderboard.Run {
 	if run.ID == 0 {
 		return run
@@ -387,8 +388,8 @@ func (r *runner) end(j *job, run leaderboard.Run, err error) {
 	close(j.done)
 }
 
-// guarded does the work after that of the job before it, and turns a panic into an error, so that the run ends, is
-// recorded and lets its sharers go on.
+// guarded does the work after the previous job has ended, and turns a panic into an error, so that the run ends, is
+// recorded and releases its sharers.
 func guarded(ctx context.Context, j, previous *job, w work) (out result, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -23,8 +23,8 @@ const (
 	fullMemory = 0.8
 )
 
-// scheduler keeps the schedules of the boards that are read here, and of those that have a cron expression. Other boards cost
-// nothing, except that after a change of boards the list of all is read.
+// scheduler keeps the schedules of the boards that are read here, and of boards with a cron expression. Other boards
+// cost nothing, except that after a change of boards the list of all boards is read.
 type scheduler struct {
 	boards   Boards
 	copies   Copies
@@ -111,7 +111,7 @@ func (s *scheduler) enqueue(p *plan) {
 	}
 }
 
-// run begins what is due until ctx ends, then waits for what it began. Failures are logged and do not end it.
+// run begins due work until ctx ends, then waits for it to end. Failures are logged and do not end it.
 func (s *scheduler) run(ctx context.Context) {
 	defer s.tasks.Wait()
 	timer := time.NewTimer(0)
@@ -151,7 +151,7 @@ func (s *scheduler) clockStepped(now time.Time) {
 	}
 }
 
-// launch begins what is due and returns when something is due next, before wake.
+// launch begins due work and returns when something is due next, before wake.
 func (s *scheduler) launch(ctx context.Context, now, wake time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,8 +179,8 @@ func (s *scheduler) launch(ctx context.Context, now, wake time.Time) time.Time {
 	return wake
 }
 
-// reload updates the plans from the list of boards: it finds boards with a cron expression that are not read here, and drops
-// plans that are not needed any more. When MySQL does not answer, the plans stay as they are.
+// reload updates the plans from the list of boards: it finds boards with a cron expression that are not read here, and
+// drops plans that are no longer needed. When MySQL does not answer, the plans do not change.
 func (s *scheduler) reload(ctx context.Context, now time.Time) {
 	if err := s.list.read(ctx, func() error { return s.readBoards(ctx, now) }); err != nil {
 		if ctx.Err() == nil {
@@ -219,7 +219,7 @@ func (s *scheduler) readBoards(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// plan makes the plan of a board that has a cron expression, unless there is one of that version.
+// plan makes the plan of a board that has a cron expression, unless there is a plan of that version.
 func (s *scheduler) plan(b leaderboard.Board, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +235,7 @@ func (s *scheduler) plan(b leaderboard.Board, now time.Time) {
 	s.enqueue(s.put(p))
 }
 
-// work does what is due of one plan, for each window of the board.
+// work does the due work of one plan, for each window of the board.
 func (s *scheduler) work(ctx context.Context, p *plan) {
 	now := time.Now()
 	s.mu.Lock()
@@ -323,8 +323,8 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 	return Request{}, false
 }
 
-// due reports whether a full refresh has something to do: there is no copy, or one from before the tick that is not at the present
-// revision, or that would expire soon without reads. sent is when info was asked for.
+// due reports whether a full refresh has something to do: the copy is missing, or it is from before the tick and either
+// not at the present revision or about to expire without reads. sent is when info was asked for.
 func (s *scheduler) due(p *plan, d dueTasks, period *leaderboard.Period, info *leaderboard.CopyInfo, sent time.Time) bool {
 	if !info.Exists {
 		return true
@@ -341,7 +341,8 @@ func (s *scheduler) full(ctx context.Context, ref leaderboard.PeriodRef) bool {
 	return err == nil && share > fullMemory
 }
 
-// lookUp asks MySQL for the current period of a window; false: there is none, or MySQL does not answer.
+// lookUp asks MySQL for the current period of a window; false: the window has no current period, or MySQL does not
+// answer.
 func (s *scheduler) lookUp(ctx context.Context, p *plan, w leaderboard.Window) (leaderboard.Period, bool) {
 	period, err := s.boards.CurrentPeriod(ctx, p.board, w)
 	gone := errors.Is(err, leaderboard.ErrPeriodNotFound) || errors.Is(err, leaderboard.ErrBoardNotFound)

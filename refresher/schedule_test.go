@@ -115,7 +115,7 @@ func (l *list) read(r *Refresher) {
 	}
 }
 
-// fates counts the runs by what they were.
+// fates counts the runs by their outcome.
 func fates(s *site) map[string]int {
 	out := map[string]int{}
 	for _, h := range s.history() {
@@ -243,8 +243,9 @@ func TestCronIsSpread(t *testing.T) {
 	})
 }
 
-// TestCronAfterARestart: a server that starts within the spread of a tick sees to that tick, for the one that had it in hand may be
-// gone. One that starts later waits for the next, and a board has no ticks of before it was made.
+// TestCronAfterARestart: a server that starts within the spread of a tick does that tick's refresh, because the server
+// that was doing it may be gone. A server that starts later waits for the next tick, and a board has no ticks from
+// before it was made.
 func TestCronAfterARestart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -272,7 +273,7 @@ func TestCronAfterARestart(t *testing.T) {
 	}
 }
 
-// TestTickWaitsForTheFormer: a tick that comes while the refresh of the former goes on is passed over, and counted.
+// TestTickWaitsForTheFormer: a tick that comes during the refresh of the previous tick is skipped and counted.
 func TestTickWaitsForTheFormer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -403,7 +404,7 @@ func TestScheduleFollowsTheRules(t *testing.T) {
 	})
 }
 
-// TestScheduleSurvives: when MySQL or Redis are away the schedule goes on with what it knows.
+// TestScheduleSurvives: when MySQL or Redis is away the schedule continues with the plans that it has.
 func TestScheduleSurvives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -473,7 +474,7 @@ func (l *looks) counts() (redis, mysql, pages int) {
 	return redis, l.mysql, l.pages
 }
 
-// manyBoards are so many with the rules of a board that was given none.
+// manyBoards is a list of n boards with default rules.
 func manyBoards(n int) *list {
 	l := &list{site: newSite()}
 	for i := range n {
@@ -509,8 +510,8 @@ func TestManyBoards(t *testing.T) {
 	})
 }
 
-// TestColdBoardsCostNothing: nothing is asked about boards that are not read here, but for the list, which is read once a
-// minute, and those with a cron expression when they are due. Of one that was read, for a minute.
+// TestColdBoardsCostNothing: nothing is asked about boards that are not read here, except for the list, which is read
+// once a minute, and boards with a cron expression when they are due. A board that was read is followed for a minute.
 func TestColdBoardsCostNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -559,7 +560,7 @@ func TestNewBoardIsInTime(t *testing.T) {
 			if got := l.site.history(); !reflect.DeepEqual(got, []string{"incremental schedule done"}) {
 				t.Errorf("made after %s: %v", age, got)
 			}
-			pass(20 * time.Second) // read no more, and followed for a while
+			pass(20 * time.Second) // no longer read, and followed for a while
 			l.site.write(1)
 			l.read(r)
 			pass(1500 * time.Millisecond)
@@ -597,7 +598,7 @@ func TestScheduleToleratesWrites(t *testing.T) {
 	})
 }
 
-// written is copies of which each is written through to just before it is looked at.
+// written is copies that are written through just before each look at them.
 type written struct{ copies }
 
 func (w written) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyInfo, error) {
@@ -606,7 +607,7 @@ func (w written) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard
 	return w.copies.Info(ctx, p)
 }
 
-// pass lets time pass, and everybody does what they have to do by then.
+// pass lets time pass, and everybody does the work that is due by then.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -623,8 +624,8 @@ func (b *fixedBoards) CurrentPeriod(context.Context, leaderboard.Board, leaderbo
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// TestScheduleOutlivesAnOldReader: a reader that was answered from the catalog a moment before a board got its cron expression
-// brings the board as it was. The schedule is there again after the next look, though no board changes any more.
+// TestScheduleOutlivesAnOldReader: a reader that was answered from the catalog a moment before a board got its cron
+// expression brings the old board. The schedule is back after the next look, though no board changes again.
 func TestScheduleOutlivesAnOldReader(t *testing.T) {
 	t.Parallel()
 	before := leaderboard.Board{ID: 1, Name: "a", Version: 1, Rules: leaderboard.Rules{}.WithDefaults()}

@@ -1,10 +1,11 @@
-// Package batch answers questions together that are asked at the same time. It delays no question for that: one that finds
-// a free slot is sent at once, and those that come while all slots are taken form batches. So a question that comes alone
-// waits for no other, and many at once cost little more than one.
+// Package batch answers questions together that are asked at the same time. It delays no question for that: a question
+// that finds a free slot is sent at once, and questions that come while all slots are taken form batches. So a single
+// question never waits for others, and many at once cost little more than one.
 //
-// Waiting is bounded by time: a batch that would not be sent within Options.Wait, judged by what waits, by how long batches
-// took lately and by how long those under way have taken, is not begun, and a question that waits longer even so is refused. A
-// question whose caller has left is not sent. A batch that has to wait for something itself hands its slot on, see package turn.
+// Waiting is bounded by time: a batch is not begun if it would not be sent within Options.Wait, estimated from the
+// waiting work, the recent times of batches and the times of the batches under way; a question that waits longer even
+// so is refused. A question whose caller has left is not sent. A batch that has to wait for something itself hands its
+// slot on, see package turn.
 package batch
 
 import (
@@ -32,7 +33,7 @@ type Options struct {
 	OnRefused func()
 }
 
-// Answer is what became of one question of a batch.
+// Answer is the result of one question of a batch.
 type Answer[V any] struct {
 	Value V
 	Err   error
@@ -43,12 +44,12 @@ type Batcher[K comparable, Q, V any] struct {
 	opts Options
 	size func(Q) int
 	run  func(ctx context.Context, key K, questions []Q, answers []Answer[V]) error
-	one  func(K) bool // reports whether a key may have one slot only, for now; nil: none
+	one  func(K) bool // one reports whether a key may have one slot only, for now; nil: no key
 
 	mu    sync.Mutex // guards the fields below
 	free  int        // slots
 	line  []*group[K, Q, V]
-	under map[*group[K, Q, V]]bool // those that have a slot
+	under map[*group[K, Q, V]]bool // the groups that have a slot
 	open  map[K]*group[K, Q, V]    // of each key the last group in line
 	last  map[K]*group[K, Q, V]    // of each key the batch under way that began last
 	took  [2]time.Duration         // moving averages: of a batch, and of work in Alone
@@ -62,7 +63,7 @@ type group[K comparable, Q, V any] struct {
 	came    time.Time       // when it was opened
 	began   time.Time       // when it got its slot
 	turn    chan struct{}   // of a caller of Alone: closed when there is a slot for it; nil in a batch
-	before  *group[K, Q, V] // of its key, the batch that began before it; nil when none is under way
+	before  *group[K, Q, V] // the previous batch of its key; nil if none is under way
 	done    chan struct{}   // closed with the answers of a batch
 }
 
@@ -73,7 +74,7 @@ type future[Q, V any] struct {
 	done     chan struct{} // closed with the answer
 }
 
-// The kinds of work, by which the averages are kept apart.
+// The kinds of work, each with separate averages.
 const (
 	together = iota
 	alone
@@ -86,8 +87,8 @@ func (g *group[K, Q, V]) kind() int {
 	return together
 }
 
-// New returns a Batcher. size is what a question counts for. run answers the questions of a batch, answers[i] questions[i];
-// an error is that of all. It is called by up to Options.Slots goroutines at once.
+// New returns a Batcher. size returns the size of a question. run answers the questions of a batch: answers[i] is for
+// questions[i]; an error fails all of them. It is called by up to Options.Slots goroutines at once.
 func New[K comparable, Q, V any](
 	o Options, size func(Q) int, run func(ctx context.Context, key K, questions []Q, answers []Answer[V]) error,
 ) *Batcher[K, Q, V] {
@@ -112,7 +113,7 @@ func (b *Batcher[K, Q, V]) Waiting() int {
 	return n
 }
 
-// Ask blocks until the question is answered, or ctx ends. Errors besides those of run: leaderboard.ErrOverloaded.
+// Ask blocks until the question is answered, or ctx ends. Errors: the errors of run, and leaderboard.ErrOverloaded.
 func (b *Batcher[K, Q, V]) Ask(ctx context.Context, key K, question Q) (V, error) {
 	f := &future[Q, V]{question: question, done: make(chan struct{})}
 	g, err := b.join(key, f)
@@ -126,7 +127,7 @@ func (b *Batcher[K, Q, V]) Ask(ctx context.Context, key K, question Q) (V, error
 	return f.answer.Value, f.answer.Err
 }
 
-// Alone runs work in a slot of its own.
+// Alone runs work in a separate slot.
 func (b *Batcher[K, Q, V]) Alone(ctx context.Context, work func(context.Context) error) error {
 	g := &group[K, Q, V]{turn: make(chan struct{})}
 	b.mu.Lock()
@@ -218,8 +219,8 @@ func (b *Batcher[K, Q, V]) queue(g *group[K, Q, V]) error {
 	return nil
 }
 
-// expected returns how long it takes until a slot is free for what would come to the end of the line. What is under way takes as
-// long as usual; once it has taken longer, twice as long as it has until then. It is called with mu held.
+// expected returns the expected time until a slot is free for new work at the end of the line. Work under way is
+// expected to take the usual time; once it has taken longer, twice its time so far. It is called with mu held.
 func (b *Batcher[K, Q, V]) expected(now time.Time) time.Duration {
 	next, speed, work := time.Duration(math.MaxInt64), 0.0, time.Duration(0)
 	for g := range b.under {
@@ -309,10 +310,10 @@ func (b *Batcher[K, Q, V]) guarded(g *group[K, Q, V], questions []Q, answers []A
 	return b.run(b.withTurn(ctx, g), g.key, questions, answers)
 }
 
-// next hands on the slot of a group, if it has not done so, to the first in line that may have it. took is how long it was used, 0
-// when that says nothing.
+// next passes the slot of a group, unless it has been passed already, to the first group in line that may have it. took
+// is the time for which the slot was used; 0 if that is not a useful measurement.
 func (b *Batcher[K, Q, V]) next(g *group[K, Q, V], took time.Duration) {
-	const weight = 8 // of what was known before
+	const weight = 8 // of the previous average
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.under[g] {
@@ -377,13 +378,13 @@ type Rankings struct {
 	batches  *Batcher[periodKey, question, leaderboard.Answer]
 }
 
-// periodKey is what the questions of a batch have in common: the period, and the order of its entries.
+// periodKey is the common part of the questions of a batch: the period, and the order of its entries.
 type periodKey struct {
 	id, history     int64
 	order, tiebreak leaderboard.Order
 }
 
-// question is one question, and the period as its caller knows it.
+// question is a question with the period as its caller knows it.
 type question struct {
 	leaderboard.Question
 	ref leaderboard.PeriodRef
@@ -414,8 +415,9 @@ func sizeOfMoves(moves []leaderboard.Move) int {
 	return max(1, n)
 }
 
-// NewRankings puts the questions to database in batches. loads reports whether a period is being loaded into memory: its questions
-// have one slot at most then, so that they do not hold up what will answer them all. nil: none is.
+// NewRankings puts the questions to database in batches. loads reports whether a period is being loaded into memory:
+// its questions have at most one slot then, so that they do not delay the load that will answer them all. nil: no
+// period is being loaded.
 func NewRankings(database leaderboard.BatchRankings, o Options, loads func(periodID int64) bool) *Rankings {
 	r := &Rankings{database: database}
 	r.batches = New(o, question.size, r.answer)
@@ -478,7 +480,7 @@ func (r *Rankings) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 	return a.Moves, err
 }
 
-// Distribution implements leaderboard.Rankings. It takes a slot of its own.
+// Distribution implements leaderboard.Rankings. It takes a separate slot.
 func (r *Rankings) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (d *leaderboard.Distribution, err error) {
 	err = r.Alone(ctx, func(ctx context.Context) (err error) {
 		d, err = r.database.Distribution(ctx, p, q)

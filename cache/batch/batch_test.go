@@ -17,8 +17,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// log is what became of numbers that a batcher took; each is its own size, and a batch takes a second. A negative one
-// panics.
+// log is the record of the numbers that a batcher took; each number is its own size, and a batch takes a second. A
+// negative number panics.
 type log struct {
 	mu           sync.Mutex
 	batches      [][]int
@@ -97,7 +97,7 @@ func (b *Batcher[K, Q, V]) rests() bool {
 	return len(b.line) == 0 && len(b.under) == 0 && len(b.open) == 0 && len(b.last) == 0 && b.free == b.opts.Slots
 }
 
-// asking asks for numbers in turn, each of which is in line or under way before the next one comes, and collects errors.
+// asking asks for numbers in turn and collects errors. Each number is in line or under way before the next comes.
 type asking struct {
 	mu   sync.Mutex
 	errs map[int]error
@@ -129,7 +129,7 @@ func (a *asking) ask(t *testing.T, ctx context.Context, b *Batcher[string, int, 
 	}
 }
 
-// pass lets time go by, and everybody do what is due then.
+// pass lets time pass, and everybody does the work that is due then.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -163,8 +163,8 @@ func TestCollectsWhileSlotsAreTaken(t *testing.T) {
 	})
 }
 
-// TestOvertakingBatchesWait: of a key, the answers of a batch that overtakes another come after those of the other, but
-// not later than after twice its own time.
+// TestOvertakingBatchesWait: when a batch overtakes another of the same key, its answers come after the other's, but at
+// latest after twice its own time.
 func TestOvertakingBatchesWait(t *testing.T) {
 	t.Parallel()
 	for first, want := range map[time.Duration]string{
@@ -204,8 +204,9 @@ func TestOvertakingBatchesWait(t *testing.T) {
 	}
 }
 
-// TestRefusesByTime: what would wait too long, going by how long batches take, is refused at once; what was let in on a
-// wrong guess is refused when its time is over; what joins a batch that waits anyway is let in (promise E5).
+// TestRefusesByTime: a question that would wait too long by the recent times of batches is refused at once; a question
+// admitted on a wrong estimate is refused when its time is over; a question that joins a waiting batch is admitted
+// (promise E5).
 func TestRefusesByTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -240,8 +241,9 @@ func TestRefusesByTime(t *testing.T) {
 	})
 }
 
-// TestRefusesWhileBatchesHang: while the database hangs, no question waits longer than it may, and once the batches under way have taken
-// that long each is refused at once; after the first answer it is as before (promises E1, E5).
+// TestRefusesWhileBatchesHang: while the database hangs, no question waits longer than Options.Wait, and once the
+// batches under way have taken that long each question is refused at once; after the first answer questions are
+// admitted again (promises E1, E5).
 func TestRefusesWhileBatchesHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -315,7 +317,7 @@ func TestWaitingBatchesHandTheirSlotsOn(t *testing.T) {
 	})
 }
 
-// TestTurnsCountFromWhenTheyCame: what waited for its slot may wait for so much less afterwards (promise C7).
+// TestTurnsCountFromWhenTheyCame: time spent waiting for a slot counts against the time for later waits (promise C7).
 func TestTurnsCountFromWhenTheyCame(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -341,7 +343,8 @@ func TestTurnsCountFromWhenTheyCame(t *testing.T) {
 	})
 }
 
-// TestOneSlotWhileItIsLoaded: the questions about a period that is being loaded have one slot, and those of others the rest (promise C7).
+// TestOneSlotWhileItIsLoaded: questions about a period that is being loaded have one slot, and other questions have the
+// rest (promise C7).
 func TestOneSlotWhileItIsLoaded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -401,7 +404,7 @@ func TestWhoHasLeftIsNotSent(t *testing.T) {
 	})
 }
 
-// TestAloneTakesASlot: and waits for one in the same line.
+// TestAloneTakesASlot: work that runs alone takes a slot, and waits for it in the same line.
 func TestAloneTakesASlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

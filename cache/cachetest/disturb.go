@@ -13,7 +13,7 @@ import (
 // onPeriod is something that happens to the copy of a period.
 type onPeriod = func(context.Context, leaderboard.PeriodRef) error
 
-// Disturbances returns what may happen to a copy at any moment, by name.
+// Disturbances returns the disturbances that a copy may meet at any moment, by name.
 func Disturbances(client redis.UniversalClient, drop, build, catchUp onPeriod) map[string]onPeriod {
 	lose := func(part string) onPeriod {
 		return func(ctx context.Context, p leaderboard.PeriodRef) error {

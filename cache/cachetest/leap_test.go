@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestLeap: it is what it says, in this version of Go.
+// TestLeap: Leap returns the documented time in this version of Go.
 func TestLeap(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Stage answers commands in the place of a server of Redis; as a hook of a client. An error that it returns is that of the
-// command. Pipelines are not played.
+// Stage answers commands in place of a server of Redis; it is a hook of a client. An error that it returns is the
+// command's error. It does not play pipelines.
 type Stage func(context.Context, redis.Cmder) error
 
 // DialHook implements redis.Hook.
@@ -53,8 +53,8 @@ func StagedCluster(look func(context.Context) ([]redis.ClusterSlot, error), answ
 	})
 }
 
-// Slots returns what look of a StagedCluster does in which each server, host:port, has the slots from its number to that of
-// the next; the first number is 0.
+// Slots returns the answer of look for a StagedCluster in which each server, host:port, has the slots from its number
+// up to the next server's number; the first number is 0.
 func Slots(from map[int]string) []redis.ClusterSlot {
 	var out []redis.ClusterSlot
 	for _, start := range slices.Sorted(maps.Keys(from)) {

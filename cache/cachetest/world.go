@@ -33,7 +33,7 @@ type Backup struct {
 	log     []leaderboard.Commit
 }
 
-// Incarnation is that of the period in a World, until it is another one.
+// Incarnation is the incarnation of the period in a World, until it changes.
 const Incarnation = 0x5eed
 
 // Ref returns a reference to the period with an id.
@@ -64,14 +64,14 @@ func (w *World) remember() {
 	w.states[w.cur.period.Revision()] = sorted
 }
 
-// Edit is one change to be committed.
+// Edit is a change to be committed.
 type Edit struct {
 	member          string
 	score, tiebreak int64
 	remove          bool
 }
 
-// Put gives a member a new entry, with a created_time of its own.
+// Put gives a member a new entry, with a new created_time.
 func Put(member string, score int64) Edit { return PutTiebreak(member, score, 0) }
 
 // PutTiebreak is Put with a tiebreak.
@@ -79,7 +79,7 @@ func PutTiebreak(member string, score, tiebreak int64) Edit {
 	return Edit{member: member, score: score, tiebreak: tiebreak}
 }
 
-// Remove removes the entry of a member, if there is one.
+// Remove removes the entry of a member, if any.
 func Remove(member string) Edit { return Edit{member: member, remove: true} }
 
 // Fill commits members m1 to mn with the scores n to 1.
@@ -124,7 +124,7 @@ func (w *World) Commit(edits ...Edit) leaderboard.Commit {
 	return c
 }
 
-// Backup returns the database as it is.
+// Backup returns the database in its present state.
 func (w *World) Backup() Backup {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -166,7 +166,7 @@ func (w *World) Fail(err error) {
 	w.failure = err
 }
 
-// Failure returns what Fail was called with last.
+// Failure returns the last argument of Fail.
 func (w *World) Failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

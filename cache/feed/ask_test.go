@@ -9,8 +9,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestAsk: it returns a revision that a statement showed after the call. It does not make the feed go on asking about the
-// period, and does not count as an answer of the database for Age.
+// TestAsk: Ask returns a revision that a statement showed after the call. It does not make the feed watch the period,
+// and does not count as an answer of the database for Age.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestAsk(t *testing.T) {
 		r := d.set(1, 9)
 		f.Judge(1, r)
 		ask(1, r, true)
-		for range 10 { // it is read besides
+		for range 10 { // it is read at the same time
 			time.Sleep(100 * time.Millisecond)
 			f.Judge(1, r)
 			ask(1, r, true)

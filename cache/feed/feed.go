@@ -16,8 +16,8 @@ import (
 
 // Source is the database.
 type Source interface {
-	// Revisions returns the revisions of the periods, without those that do not exist, and the clock as the revision of
-	// leaderboard.ClockPeriod. periods has at most Options.Chunk ids.
+	// Revisions returns the revisions of the periods, without periods that do not exist, and the clock as the revision
+	// of leaderboard.ClockPeriod. periods has at most Options.Chunk ids.
 	Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error)
 }
 
@@ -27,11 +27,12 @@ type Options struct {
 	Interval time.Duration // between two statements, a quarter of MaxAge, 50 ms; while one takes longer, up to half of MaxAge
 	Idle     time.Duration // how long a period is asked about after it was read last, 1 s
 	Wait     time.Duration // how long a reader waits for a statement, 250 ms
-	Deadline time.Duration // of a statement, so that one whose connection hangs is given up. Four times MaxAge, 1 s at least
+	Deadline time.Duration // Deadline of a statement, so that a hanging connection is given up. Four times MaxAge, at least 1 s
 	Chunk    int           // periods of one statement, 500
 	// Observer hears of rounds, for metrics; nil: nobody does.
 	Observer Observer
-	// OnShown is called with what a statement showed, before the callers that waited for it go on. It must not block; may be nil.
+	// OnShown is called with the revisions that a statement showed, before the callers that waited for it continue. It
+	// must not block; may be nil.
 	OnShown func(shown map[int64]leaderboard.Revision, sent time.Time)
 	// TablesInUse returns the tables that rounds are to ask about too, such as leaderboard.KeysPeriod. It must not block; nil:
 	// none.
@@ -75,7 +76,7 @@ type Verdict int
 const (
 	// VerdictUnknown: no statement showed the period for MaxAge. Wait may help; otherwise the answer is stale.
 	VerdictUnknown Verdict = iota
-	// VerdictFresh: the answer is not older than MaxAge, nor than one that was fresh before it.
+	// VerdictFresh: the answer is not older than MaxAge, and not older than an earlier fresh answer.
 	VerdictFresh
 	// VerdictOld: MaxAge ago the period had a newer revision already, or an answer that was fresh had one.
 	VerdictOld
@@ -84,8 +85,8 @@ const (
 	VerdictDiverged
 )
 
-// Feed finds out what was committed to the periods that are read, to the table of boards and to that of API keys. All
-// methods may be called concurrently; the database is asked only while Run runs.
+// Feed finds the commits to the periods that are read, and to the tables of boards and of API keys. All methods may be
+// called concurrently; the database is asked only while Run runs.
 type Feed struct {
 	Tail *Tail // what this process has committed
 
@@ -105,7 +106,7 @@ type Feed struct {
 	clock    atomic.Pointer[sample]    // of leaderboard.ClockPeriod, nil before the first
 }
 
-// period is what is known of one period, or of one table.
+// period is the knowledge about one period, or about one table.
 type period struct {
 	read atomic.Int64 // when it was last judged or waited for, ns since Feed.began
 
@@ -126,7 +127,7 @@ type seen struct {
 	first time.Time
 }
 
-// sample is what statements showed.
+// sample is the result of statements.
 type sample struct {
 	leaderboard.Revision
 	exists bool
@@ -146,9 +147,9 @@ func New(source Source, opts Options) *Feed {
 	return &Feed{Tail: NewTail(0), source: source, opts: opts.withDefaults(), now: time.Now, began: time.Now(), joined: make(chan struct{}, 1)}
 }
 
-// Judge judges an answer at a revision of a period by what is known now, and counts as reading the period. An answer newer
-// than the last statement is normal: it was committed since. It is fresh until a statement that was sent after the answer was
-// first seen shows an older revision.
+// Judge judges an answer at a revision of a period by the present knowledge, and counts as reading the period. An
+// answer newer than the last statement is normal: it was committed since. It is fresh until a statement that was sent
+// after the answer was first seen shows an older revision.
 func (f *Feed) Judge(id int64, r leaderboard.Revision) Verdict {
 	now := f.now()
 	p := f.period(id, now)
@@ -227,9 +228,9 @@ func (p *period) see(r leaderboard.Revision, now time.Time) {
 	}
 }
 
-// Wait returns when a statement that was sent after the call has been answered. That is sent at once, or when the one under
-// way has been answered. It counts as reading the period. Errors: leaderboard.ErrUnavailable when the statement failed or
-// took longer than Options.Wait, and that of ctx.
+// Wait returns when a statement that was sent after the call has been answered. It is sent at once, or when the
+// statement under way has been answered. Wait counts as reading the period. Errors: leaderboard.ErrUnavailable when the
+// statement failed or took longer than Options.Wait, and the error of ctx.
 func (f *Feed) Wait(ctx context.Context, id int64) error {
 	f.period(id, f.now())
 	return f.await(ctx, f.join(id))
@@ -248,7 +249,7 @@ func (f *Feed) Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bo
 	return r, ok
 }
 
-// await returns when a round has been answered. Errors: those of Wait.
+// await returns when a round has been answered. Errors: the errors of Wait.
 func (f *Feed) await(ctx context.Context, next *round) error {
 	timer := time.NewTimer(f.opts.Wait)
 	defer timer.Stop()
@@ -262,8 +263,8 @@ func (f *Feed) await(ctx context.Context, next *round) error {
 	}
 }
 
-// Changed blocks until a statement has shown that a period is at a newer revision than the one given, has another
-// incarnation, or is gone. It counts as reading the period. The error is that of ctx.
+// Changed blocks until a statement has shown that a period is at a newer revision than the given one, has another
+// incarnation, or is gone. It counts as reading the period. The error is the error of ctx.
 func (f *Feed) Changed(ctx context.Context, id int64, than leaderboard.Revision) error {
 	read := time.NewTicker(f.opts.Idle / 2)
 	defer read.Stop()
@@ -285,8 +286,8 @@ func (f *Feed) Changed(ctx context.Context, id int64, than leaderboard.Revision)
 	}
 }
 
-// shows returns nil when the latest statement showed something else than a revision or an earlier one. Otherwise it returns
-// a channel that is closed when a statement shows something else than the latest. known: there was a statement.
+// shows returns nil when the latest statement showed neither the given revision nor an earlier one. Otherwise it
+// returns a channel that is closed when a statement shows a change. known: there was a statement.
 func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -302,8 +303,8 @@ func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, know
 	return p.changed, known
 }
 
-// Latest returns the revision of a period that was shown last, no matter how long ago; ok is false when none was shown. It
-// does not count as reading the period.
+// Latest returns the last revision of a period that was shown, at any time; ok is false if none was shown. It does not
+// count as reading the period.
 func (f *Feed) Latest(id int64) (r leaderboard.Revision, ok bool) {
 	known, ok := f.periods.Load(id)
 	if !ok {
@@ -347,7 +348,7 @@ func (f *Feed) Age() time.Duration {
 	return 0
 }
 
-// period returns what is known of a period, and notes that it was read.
+// period returns the knowledge about a period, and records that it was read.
 func (f *Feed) period(id int64, now time.Time) *period {
 	p, ok := f.periods.Load(id)
 	if !ok {
@@ -392,7 +393,7 @@ func (f *Feed) Run(ctx context.Context) {
 			began = f.now()
 			active := f.active(began)
 			if ticking = len(active) > 0; !ticking {
-				f.failed.Store(nil) // nothing is asked any more, so nothing is known
+				f.failed.Store(nil) // no statements are sent now, so a failure is not known
 				continue
 			}
 			err = f.ask(ctx, active)
@@ -438,7 +439,7 @@ func (f *Feed) active(now time.Time) []int64 {
 	return ids
 }
 
-// ask asks about periods and about those that callers wait for, and ends the waiting of these.
+// ask asks about periods, including the periods that callers wait for, and ends their waiting.
 func (f *Feed) ask(ctx context.Context, ids []int64) error {
 	f.mu.Lock()
 	waiting := f.next
@@ -508,7 +509,7 @@ func (f *Feed) revisions(ctx context.Context, ids []int64) (map[int64]leaderboar
 	return f.source.Revisions(ctx, ids)
 }
 
-// note adds what a statement showed, and drops samples that are too old to judge an answer by.
+// note adds the result of a statement, and drops samples that are too old to judge an answer by.
 func (p *period) note(s sample, maxAge time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// database is a Source whose statements take some time; they see what is there when they begin.
+// database is a Source whose statements take some time; they see the state at their beginning.
 type database struct {
 	mu        sync.Mutex
 	revisions map[int64]leaderboard.Revision
@@ -40,7 +40,7 @@ func (d *database) Revisions(ctx context.Context, periods []int64) (map[int64]le
 	}
 }
 
-// history is that of all periods here but for those of TestOtherHistory.
+// history is the incarnation of all periods here except in TestOtherHistory.
 const history = 77
 
 func (d *database) set(id, seq int64) leaderboard.Revision {
@@ -167,7 +167,7 @@ func TestHungConnection(t *testing.T) {
 	})
 }
 
-// TestOwnCommits: what a copy knows before the feed does is fresh, and what is older is not any more.
+// TestOwnCommits: an answer from a copy that is ahead of the feed is fresh, and from then on older answers are not.
 func TestOwnCommits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,8 +184,8 @@ func TestOwnCommits(t *testing.T) {
 	})
 }
 
-// TestRestored: the database is at an older state than the copies, as after a backup was restored: they are fresh until it
-// was asked again. What it does from there on is fresh, though its numbers have been there before.
+// TestRestored: the database is at an older state than the copies, as after a backup was restored: they are fresh until
+// the next statement. New commits from there on are fresh, though their numbers were used before.
 func TestRestored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -216,8 +216,8 @@ func TestRestored(t *testing.T) {
 	})
 }
 
-// TestSameSeqOfAnotherBranch: a copy of before a restore at the very seq that the database has come to since names another
-// state (promise B7).
+// TestSameSeqOfAnotherBranch: a copy from before a restore, with the same seq that the database has reached since,
+// names another state (promise B7).
 func TestSameSeqOfAnotherBranch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestSameSeqOfAnotherBranch(t *testing.T) {
 		wait(t, w, 1)
 		judge(t, w, shown, VerdictFresh)
 		other := leaderboard.Revision{Incarnation: history, Seq: 6, AsOf: shown.AsOf + 5}
-		judge(t, w, other, VerdictFresh) // for all that is known, committed since
+		judge(t, w, other, VerdictFresh) // possibly committed since
 		time.Sleep(time.Microsecond)
 		wait(t, w, 1)
 		judge(t, w, other, VerdictDiverged)
@@ -252,8 +252,8 @@ func TestRestoredBelowTheFloor(t *testing.T) {
 	})
 }
 
-// TestOtherHistory: an id that is given again after a restore is another period, no matter what the numbers are. What is not of
-// the history that was shown last waits for the next statement, and is fresh or diverged then.
+// TestOtherHistory: an id that is given again after a restore is another period, whatever its numbers. An answer from
+// an incarnation that was not shown last waits for the next statement, and is then fresh or diverged.
 func TestOtherHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -349,7 +349,8 @@ func TestNobodyReads(t *testing.T) {
 	})
 }
 
-// TestLookingIsNotReading: looking at what is known, as the status of all boards does, causes no further statements.
+// TestLookingIsNotReading: looking at the present knowledge, as the status of all boards does, causes no further
+// statements.
 func TestLookingIsNotReading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -485,8 +486,8 @@ func TestDatabaseHangs(t *testing.T) {
 	})
 }
 
-// TestFailuresAreNotRepeatedAtOnce: a database that refuses at once is asked as often as one that answers, and readers that
-// never wait learn that it is back.
+// TestFailuresAreNotRepeatedAtOnce: a database that refuses at once gets statements as often as a database that
+// answers, and readers that never wait see when it is back.
 func TestFailuresAreNotRepeatedAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -580,7 +581,7 @@ func TestMachineClockLeaps(t *testing.T) {
 	}
 }
 
-// TestMemory: a period that changes all the time has a few samples, and one that is not read has none.
+// TestMemory: a period that changes all the time has a few samples, and a period that is not read has no samples.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -605,8 +606,8 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// TestKeysAreWatched: the table of keys is asked about with the periods that are read, and by itself as often while keys
-// are in use and nothing is read; afterwards nothing is asked.
+// TestKeysAreWatched: the table of keys is watched with the periods that are read, and alone, as often, while keys are
+// in use and no period is read; afterwards no statement is sent.
 func TestKeysAreWatched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -41,11 +41,11 @@ const (
 	tailBytes = 32 << 20
 	// tailAge is how long a commit stays. A follower takes it within milliseconds, or reads the log later.
 	tailAge = 5 * time.Second
-	// changeBytes is what a change takes besides the id of its member: itself and two entries.
+	// changeBytes is the size of a change without the id of its member: the change and two entries.
 	changeBytes = 200
 )
 
-// NewTail returns a Tail that takes so many bytes at most, 32 MiB when 0.
+// NewTail returns a Tail that takes at most a number of bytes, 32 MiB if 0.
 func NewTail(memory int64) *Tail {
 	return &Tail{memory: cmp.Or(memory, tailBytes), now: time.Now, next: map[place]*held{}}
 }
@@ -101,8 +101,8 @@ func (t *Tail) drop() {
 	}
 }
 
-// After returns the commits that follow a revision of a period without a gap, up to about so many changes; none when the first
-// of them is not in memory.
+// After returns the commits that follow a revision of a period without a gap, up to about a number of changes; it
+// returns none when the first of them is not in memory.
 func (t *Tail) After(period int64, from leaderboard.Revision, changes int) []leaderboard.Commit {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// commit makes the n-th commit of a period, of so many changes.
+// commit makes the n-th commit of a period, with a number of changes.
 func commit(period, n int64, changes int) leaderboard.Commit {
 	first := (n-1)*int64(changes) + 1
 	return leaderboard.Commit{
@@ -24,8 +24,8 @@ func seqs(commits []leaderboard.Commit) (out []int64) {
 	return out
 }
 
-// TestTail: commits are found after the revision that they start from, in whichever order they came, up to the
-// first gap; those of another branch or period are not.
+// TestTail: commits are found after the revision that they start from, in whichever order they came, up to the first
+// gap; commits of another branch or period are not found.
 func TestTail(t *testing.T) {
 	t.Parallel()
 	tail := NewTail(0)
@@ -59,8 +59,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestTailFollowsTheDatabase: a commit that the database has lost gives way to the one that took its place, is not told for
-// long, and not at all once it is known to be lost.
+// TestTailFollowsTheDatabase: a commit that the database has lost is replaced by the commit in its place, is not
+// returned for long, and never once it is known to be lost.
 func TestTailFollowsTheDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestTailFollowsTheDatabase(t *testing.T) {
 	})
 }
 
-// TestTailIsBounded: it takes no more memory than it may, and keeps nothing for long; the newest stay.
+// TestTailIsBounded: its memory is bounded, and it keeps nothing for long; the newest commits stay.
 func TestTailIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestTailIsBounded(t *testing.T) {
 		if tail.Bytes() != 2*changeBytes || len(tail.next) != 1 {
 			t.Errorf("%d bytes, %d commits after a while", tail.Bytes(), len(tail.next))
 		}
-		tail.Add(commit(2, 2, 1000)) // larger than all that it may take
+		tail.Add(commit(2, 2, 1000)) // larger than the whole tail
 		if tail.Bytes() != 0 || tail.oldest != nil || tail.newest != nil {
 			t.Errorf("%d bytes", tail.Bytes())
 		}

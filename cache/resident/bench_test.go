@@ -16,7 +16,7 @@ import (
 // benchPeriods are the numbers of entries that BenchmarkRankBySize compares.
 var benchPeriods = []int{10_000, 1_000_000, 5_000_000}
 
-// benchPeriod makes a period of members with 13 bytes, as they come from the database.
+// benchPeriod makes a period of members with 13 bytes, as the database returns them.
 func benchPeriod(b *testing.B, entries int) (*Period, []string) {
 	b.Helper()
 	rules := leaderboard.Rules{}.WithDefaults()
@@ -62,9 +62,9 @@ func BenchmarkHeap(b *testing.B) {
 	runtime.KeepAlive(p)
 }
 
-// BenchmarkRankBySize looks up ranks of random members in periods of all sizes in turn, because a machine may change its
-// speed: an iteration is one turn of each. It reports the median time of a rank by size and, as ratio, the median of how
-// many times as long as in the smallest period it takes in the largest. -benchtime 15x makes fifteen turns.
+// BenchmarkRankBySize looks up ranks of random members in periods of all sizes in turn, because a machine may change
+// its speed: an iteration is one turn of each. It reports the median time of a rank by size and, as ratio, the median
+// of the time in the largest period divided by the time in the smallest. -benchtime 15x makes fifteen turns.
 func BenchmarkRankBySize(b *testing.B) {
 	sized := make([]*benchLookups, len(benchPeriods))
 	for i, entries := range benchPeriods {

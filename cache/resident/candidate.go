@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// halfLife is the time in which the reads of a period come to count half.
+	// halfLife is the time after which the reads of a period count half.
 	halfLife = 10 * time.Second
 	// enough reads make a small period worth loading; each entriesPerRead entries need one read more: loading
 	// pays once it costs less than the reads that it saves.
 	enough         = 20
 	entriesPerRead = 2000
-	// entryBytes is what an entry is expected to take before it is known.
+	// entryBytes is the expected size of an entry before it is known.
 	entryBytes = 72
 	// failedRest is how long a period is not tried again after it could not be loaded.
 	failedRest = 15 * time.Second
 )
 
-// candidate is a period that is read: it is in memory, or may come to be.
+// candidate is a period that is read: it is in memory, or may be loaded.
 type candidate struct {
 	id      int64
 	ref     atomic.Pointer[leaderboard.PeriodRef] // of the last read
@@ -105,8 +105,8 @@ func (c *candidate) lacks() bool {
 	return c.heard.Incarnation != at.Incarnation || c.heard.Seq > at.Seq
 }
 
-// fold folds commits, in order, as far as they follow the state in memory, and reports whether it still lacks some. After an
-// error the period must not be used any more.
+// fold folds commits, in order, as far as they follow the state in memory, and reports whether commits are still
+// missing. After an error the period must not be used any more.
 func (c *candidate) fold(p *Period, commits []leaderboard.Commit) (lacks bool, err error) {
 	for i := range commits {
 		if err = p.Fold(&commits[i]); err != nil {

@@ -15,8 +15,8 @@ const (
 	idle = 5 * time.Minute
 )
 
-// choose returns which periods are to leave the memory, and which one is to be loaded, nil for none. After both, the periods
-// take no more than budget.
+// choose returns the periods that must leave the memory, and the period to load, or nil. After both, the periods take
+// no more than budget.
 func choose(now time.Time, budget int64, all []*candidate) (leave []*candidate, load *candidate) {
 	free := budget
 	var residents, others []*candidate
@@ -45,7 +45,7 @@ func choose(now time.Time, budget int64, all []*candidate) (leave []*candidate, 
 	return leave, nil
 }
 
-// leastRead orders candidates by which one leaves first.
+// leastRead orders candidates: the first one leaves first.
 func leastRead(a, b *candidate) int {
 	if a.pinned != b.pinned {
 		if b.pinned {

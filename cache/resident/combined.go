@@ -7,8 +7,8 @@ import (
 	"leaderboard/rank"
 )
 
-// Combined is several periods ranked as one, see leaderboard.CombinedRankings: given in the order of their boards'
-// names, ordered alike.
+// Combined is several periods, ranked as one: see leaderboard.CombinedRankings. They are given in the order of their
+// boards' names, and their entries are ordered alike.
 type Combined []*Period
 
 // Page returns a page as leaderboard.CombinedRankings does.
@@ -29,8 +29,8 @@ func (c Combined) Member(refs []leaderboard.PeriodRef, q leaderboard.CombinedMem
 	return out, err
 }
 
-// read calls f while no period changes. Errors: leaderboard.ErrSeqAhead when one has not reached the state in its ref,
-// rank.ErrDamaged.
+// read calls f while no period changes. Errors: leaderboard.ErrSeqAhead when a period has not reached the state in its
+// ref, rank.ErrDamaged.
 func (c Combined) read(refs []leaderboard.PeriodRef, member string, f func(*rank.Combined) error) error {
 	defer lock(c, refs)()
 	const spare = 10

@@ -1,12 +1,12 @@
 // Package resident keeps whole periods in memory, so that every question about them is answered without a round trip:
 // strict, tied and dense ranks at any depth, pages, slices around a member, the rank of a score, a histogram.
 //
-// Read it from below. A Period is one period at one state, without I/O and without a clock: slab keeps the entries,
-// members finds one by its member, order counts them, query and combined answer. Periods are all periods that are in memory
-// or may be loaded: candidate is one of them, choose decides which are worth their memory, load reads one, and periods has
-// the goroutines that do so and fold commits: own ones by Committed, those of other servers from the change log once the
-// feed has shown that a period moved. A period in memory is exact at the state that it names; the reader judges whether that
-// is new enough.
+// Read it bottom up. A Period is one period at one state, without I/O and without a clock: slab keeps the entries,
+// members finds one by its member, order counts them, query and combined answer. Periods are all periods that are in
+// memory or may be loaded: candidate is one of them, choose decides which are worth their memory, load reads one, and
+// periods has the goroutines that load periods and fold commits: commits of this process by Committed, commits of other
+// servers from the change log once the feed has shown that a period moved. A period in memory is exact at the state
+// that it names; the reader judges whether that is new enough.
 //
 // An entry with an id of 13 bytes takes about 65 bytes:
 //

@@ -12,7 +12,7 @@ import (
 // maxHot is how many periods Hottest returns.
 const maxHot = 200
 
-// Hottest returns the current periods in memory that are read most, as they were chosen last.
+// Hottest returns the current periods in memory that were read most at the last choice.
 func (r *Periods) Hottest() []leaderboard.HotPeriod {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +31,8 @@ func hottest(all []*candidate) (out []leaderboard.HotPeriod) {
 	return out[:min(len(out), maxHot)]
 }
 
-// Bring counts reads that periods had in another process, and returns once those that are worth it are in memory, or when ctx ends.
+// Bring counts reads that periods had in another process, and returns once the periods that are worth it are in memory,
+// or when ctx ends.
 func (r *Periods) Bring(ctx context.Context, refs []leaderboard.PeriodRef, reads []int64) {
 	if r.opts.Memory == 0 || len(refs) == 0 {
 		return
@@ -43,7 +44,7 @@ func (r *Periods) Bring(ctx context.Context, refs []leaderboard.PeriodRef, reads
 	}
 	ticker := time.NewTicker(bringEvery)
 	defer ticker.Stop()
-	// The choice under way may not have counted them yet, the one after it has.
+	// The choice under way may not have counted them yet, the next choice has.
 	for from := r.idleChoices(); r.idleChoices() < from+2; {
 		signal(r.wanted)
 		select {

@@ -9,7 +9,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestBring: what was read most elsewhere is in memory when Bring returns, whatever else is not worth it, cannot be read or does not fit.
+// TestBring: what was read most elsewhere is in memory when Bring returns, even if other periods are not worth it,
+// cannot be read or do not fit.
 func TestBring(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,7 @@ import (
 type Source interface {
 	// Snapshot reads all entries of a period in one state: begin gets it, rows gets the sort keys in order.
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
-	// CommitsSince reads the change logs of many periods after the revisions that they are at, at most so many changes of
-	// each.
+	// CommitsSince reads the change logs of many periods after their revisions, up to a number of changes of each.
 	CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error)
 }
 
@@ -75,7 +74,7 @@ func (c *candidate) load(ctx context.Context, from Source, room int64, reads *at
 // busyReads is from how many reads a second of periods in memory on a load pauses for them.
 const busyReads = 500
 
-// pauses make a load rest for as long as it has worked, when it shares the processor with many readers of other periods.
+// pauses let a load rest for as long as it has worked, when it shares the processor with many readers of other periods.
 type pauses struct {
 	reads int64
 	since time.Time

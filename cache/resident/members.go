@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// memberShards is how many tables the members are spread over. One that is full is made again, larger, by itself: at
+// memberShards is the number of tables over which the members are spread. A full table is made again, larger, alone: at
 // ten million members that takes as long as 40,000 look-ups.
 const memberShards = 256
 
@@ -62,7 +62,7 @@ func (m *members) search(s *memberShard, hash uint32, member []byte) (at int, nu
 	return at, number
 }
 
-// search is the search for a member: the slot that it has come to, and the number + 1 of the record there; 0: there is none.
+// search is the search for a member: its present slot, and the number + 1 of the record there; 0: the slot is empty.
 type search struct {
 	shard  *memberShard
 	hash   uint32
@@ -80,15 +80,15 @@ func (m *members) begin(member string) search {
 	return w
 }
 
-// end goes on until the record is the member's, or there is none.
+// end continues until the record is the member's, or the slot is empty.
 func (m *members) end(w *search, member string) {
 	for w.number != 0 && string(m.slab.member(m.slab.at(w.number-1))) != member {
 		w.at, w.number = w.shard.match(w.shard.next(w.at), w.hash)
 	}
 }
 
-// findAll returns the number + 1 of each member's record, 0 for those that have none. It takes each step for all of them, so
-// that the processor waits for many places in memory at a time.
+// findAll returns the number + 1 of each member's record, 0 for members without a record. It takes each step for all
+// members, so that the processor waits for many memory accesses at a time.
 func (m *members) findAll(members []string) []uint32 {
 	searches, found := make([]search, len(members)), make([]uint32, len(members))
 	for i, member := range members {
@@ -115,7 +115,7 @@ func (m *members) findAll(members []string) []uint32 {
 	return found
 }
 
-// match returns the first slot from i on with a hash, and the number in it, 0 when there is none.
+// match returns the first slot from i on with a hash, and the number in it, or 0.
 func (s *memberShard) match(i int, hash uint32) (at int, number uint32) {
 	for s.slots[i].number != 0 && s.slots[i].hash != hash {
 		i = s.next(i)
@@ -145,7 +145,7 @@ func (m *members) put(n uint32) bool {
 	return number == 0
 }
 
-// expect makes room for so many members, which hashes spread over the shards a little unevenly.
+// expect makes room for a number of members, with a margin because hashes spread over the shards a little unevenly.
 func (m *members) expect(n int64) {
 	if n == 0 {
 		return
@@ -201,7 +201,8 @@ func (m *members) remove(n uint32) {
 	}
 }
 
-// between reports whether home lies cyclically in (hole, i]: then the search for what is in slot i does not pass the hole.
+// between reports whether home lies cyclically in (hole, i]: then the search for the record in slot i does not pass the
+// hole.
 func between(hole, home, i int) bool {
 	if hole <= i {
 		return hole < home && home <= i

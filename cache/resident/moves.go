@@ -5,7 +5,7 @@ import (
 	"leaderboard/rank"
 )
 
-// Moves returns what moves come to, as leaderboard.Rankings does.
+// Moves returns the answers to moves, as leaderboard.Rankings does.
 func (p *Period) Moves(q leaderboard.MovesQuery) (out *leaderboard.Moves, err error) {
 	err = p.read(q.MinSeq, func(state leaderboard.State) error {
 		out = &leaderboard.Moves{State: state, Moved: make([]*leaderboard.Moved, len(q.Moves))}
@@ -19,7 +19,7 @@ func (p *Period) Moves(q leaderboard.MovesQuery) (out *leaderboard.Moves, err er
 	return out, err
 }
 
-// moved returns what a move of the member of a record comes to.
+// moved returns the answer to a move of the member of a record.
 func (p *Period) moved(n uint32, m *leaderboard.Move, mode leaderboard.Mode) *leaderboard.Moved {
 	if m.New == nil {
 		return &leaderboard.Moved{Ranks: p.ranks(p.order.place(n), mode)}
@@ -57,7 +57,7 @@ func (p *Period) ranksWithout(n uint32, head rank.Head, mode leaderboard.Mode) l
 	return ranks
 }
 
-// isAlone reports whether no other entry is tied with that of a record.
+// isAlone reports whether no other entry is tied with a record's entry.
 func (p *Period) isAlone(n uint32) bool {
 	own := &p.slab.at(n).head
 	_, first := p.order.group(p.order.place(n))

@@ -12,7 +12,7 @@ import (
 const (
 	blockLen  = 512 // records of a block at most
 	blockFill = 384 // of a block that is filled in order, and at most of two that are made one
-	blockLow  = 96  // a block with fewer is made one with a neighbour
+	blockLow  = 96  // a block with fewer is merged with a neighbour
 
 	blockBytes = int64(unsafe.Sizeof(block{}))
 )
@@ -20,7 +20,7 @@ const (
 // block is a run of consecutive entries.
 type block struct {
 	records [blockLen]uint32 // numbers, in the order of the period
-	// groups has a bit for each entry that has another (score, tiebreak) than the one before it.
+	// groups has a bit for each entry whose (score, tiebreak) differs from its predecessor's.
 	groups [blockLen / 64]uint64
 	n      int
 	id     uint32 // its records say it
@@ -29,7 +29,7 @@ type block struct {
 // order is the order of a period, counted: every entry, and every group of entries that are tied with each other.
 type order struct {
 	slab   *slab
-	blocks []*block // in order, none is empty
+	blocks []*block // in order, never empty
 	// last has the head of each block's last entry, side by side, so that a search for a block stays in the processor's
 	// cache.
 	last    []rank.Head
@@ -154,7 +154,7 @@ func (b *block) setBegins(n int, begins bool) int64 {
 	return 0
 }
 
-// insert puts a record ahead of what is at a place.
+// insert puts a record before the record at a place.
 func (o *order) insert(p place, record uint32) {
 	switch {
 	case len(o.blocks) == 0:
@@ -345,7 +345,7 @@ func insertBit(words *[blockLen / 64]uint64, n int) {
 	}
 }
 
-// removeBit takes bit n out and moves those above it down by one.
+// removeBit takes bit n out and moves the bits above it down by one.
 func removeBit(words *[blockLen / 64]uint64, n int) {
 	i := n / 64
 	low := uint64(1)<<(n%64) - 1

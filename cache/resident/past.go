@@ -8,9 +8,9 @@ import (
 	"leaderboard/rank"
 )
 
-// Past returns what a member has in each of several periods, with its strict and tied ranks. No period changes meanwhile. It takes
-// each step for all of them, as findAll does. Errors: leaderboard.ErrSeqAhead when one has not reached the state in its ref,
-// rank.ErrDamaged.
+// Past returns a member's entry in each of several periods, with its strict and tied ranks. No period changes
+// meanwhile. It takes each step for all periods, like findAll. Errors: leaderboard.ErrSeqAhead when a period has not
+// reached the state in its ref, rank.ErrDamaged.
 func Past(in []*Period, refs []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	defer lock(in, refs)()
 	out, searches := make([]leaderboard.PastEntry, len(in)), make([]search, len(in))
@@ -24,7 +24,7 @@ func Past(in []*Period, refs []leaderboard.PeriodRef, member string) ([]leaderbo
 		out[i].State = p.state()
 		searches[i] = p.members.begin(member)
 	}
-	records := make([]record, len(in)) // that the searches have come to; their names are read next
+	records := make([]record, len(in)) // found by the searches; their names are read next
 	for i, p := range in {
 		if n := searches[i].number; n != 0 {
 			records[i] = *p.slab.at(n - 1)

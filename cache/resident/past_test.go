@@ -12,7 +12,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestPastIsWhatEachPeriodSays: what a member has in several periods at once is what each of them says of it alone.
+// TestPastIsWhatEachPeriodSays: a member's entries in several periods at once equal the answers of each period alone.
 func TestPastIsWhatEachPeriodSays(t *testing.T) {
 	t.Parallel()
 	var in []*Period
@@ -47,8 +47,8 @@ func TestPastIsWhatEachPeriodSays(t *testing.T) {
 	}
 }
 
-// TestReadersOfTheSamePeriodsDoNotWaitForEachOther: readers that name the same periods in other orders go on beside writers, as one would
-// not that holds a period while it waits for another one.
+// TestReadersOfTheSamePeriodsDoNotWaitForEachOther: readers that name the same periods in different orders progress
+// next to writers; they would not if a reader held a period while it waited for another.
 func TestReadersOfTheSamePeriodsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	worlds := []*world{newWorld(t, leaderboard.Rules{}, 10, func(int) int64 { return 0 }), newWorld(t, leaderboard.Rules{}, 10, func(int) int64 { return 0 })}

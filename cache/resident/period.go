@@ -41,7 +41,7 @@ func Empty(ref *leaderboard.PeriodRef) *Period {
 	return NewLoader(ref.Rules, rank.State{Revision: leaderboard.StateWithoutRow(ref).Revision}).period
 }
 
-// Add takes the next keys of the period in ascending order. Errors: rank.ErrKey for what is no key, rank.ErrDamaged
+// Add takes the next keys of the period in ascending order. Errors: rank.ErrKey for an invalid key, rank.ErrDamaged
 // when keys are out of order or a member is there twice.
 func (l *Loader) Add(keys []rank.Key) error {
 	p := l.period
@@ -95,9 +95,9 @@ func (p *Period) Bytes() int64 {
 	return p.slab.bytes() + p.members.bytes() + p.order.bytes()
 }
 
-// Fold brings the period to the state after a commit. A commit that it has already changes nothing. Errors: rank.ErrGap when
-// commits are missing and rank.ErrDiverged when the commit is of another history, both of which leave the period as it was;
-// rank.ErrDamaged when the commit contradicts the entries, after which the period answers nothing.
+// Fold brings the period to the state after a commit. A commit that it has already changes nothing. Errors: rank.ErrGap
+// when commits are missing and rank.ErrDiverged when the commit is from another incarnation, neither of which changes
+// the period; rank.ErrDamaged when the commit contradicts the entries, after which the period answers nothing.
 func (p *Period) Fold(c *leaderboard.Commit) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

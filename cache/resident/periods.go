@@ -17,11 +17,12 @@ import (
 type Options struct {
 	Memory int64         // bytes that all periods may take together; 0: no period is loaded
 	Round  time.Duration // between two choices, 500 ms
-	Wait   time.Duration // how long a reader waits for what a period lacks, 100 ms
+	Wait   time.Duration // the time that a reader waits for missing commits or a load, 100 ms
 	Tail   *feed.Tail    // has the commits of this process; Committed adds them to it. A new one when nil
 	Logger *slog.Logger
-	// Folding is called with commits of a period in memory before answers show them, usually in order, and without commits when the
-	// period leaves, since what follows may be of another history. It must not block; may be nil.
+	// Folding is called with commits of a period in memory before answers show them, usually in order, and without
+	// commits when the period leaves, since its next state may be from another incarnation. It must not block; may be
+	// nil.
 	Folding func(period int64, commits []leaderboard.Commit)
 
 	Observer Observer // nil: nobody hears
@@ -51,14 +52,14 @@ const (
 	WeightDeep = 8 // of anything else
 )
 
-// Periods are the periods kept whole in memory, and those that may be loaded. All methods may be called concurrently;
-// periods are loaded and kept up to date only while Run runs.
+// Periods are the periods kept whole in memory, and the periods that may be loaded. All methods may be called
+// concurrently; periods are loaded and kept up to date only while Run runs.
 type Periods struct {
 	source     Source
 	opts       Options
 	candidates sync.Map      // int64 → *candidate
-	reads      atomic.Int64  // of those in memory
-	wanted     chan struct{} // holds a value when a period has come to be worth loading
+	reads      atomic.Int64  // of periods in memory
+	wanted     chan struct{} // holds a value when a period has become worth loading
 
 	dirty, behind queue
 
@@ -263,8 +264,8 @@ func (r *Periods) fold(all []*candidate) {
 	}
 }
 
-// foldInto folds commits into a period in memory, and reports whether it lacks more. A period that cannot be used any more
-// leaves.
+// foldInto folds commits into a period in memory, and reports whether more are missing. A period that has become
+// unusable leaves.
 func (r *Periods) foldInto(c *candidate, p *Period, commits []leaderboard.Commit) (lacks bool) {
 	if len(commits) > 0 {
 		r.opts.Folding(c.id, commits)
@@ -284,7 +285,7 @@ const (
 	logTimeout = 5 * time.Second
 )
 
-// catchUp reads what candidates lack from the log, in one statement for all of them.
+// catchUp reads the missing commits of candidates from the log, in one statement for all of them.
 func (r *Periods) catchUp(ctx context.Context, all []*candidate) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
@@ -312,7 +313,7 @@ func (r *Periods) catchUp(ctx context.Context, all []*candidate) {
 	}
 }
 
-// chooseUntil chooses once a round which periods are in memory, and loads one after the other, until ctx ends.
+// chooseUntil chooses once a round which periods are in memory, and loads them one after another, until ctx ends.
 func (r *Periods) chooseUntil(ctx context.Context) {
 	ticker := time.NewTicker(r.opts.Round)
 	defer ticker.Stop()
@@ -333,7 +334,7 @@ func (r *Periods) chooseUntil(ctx context.Context) {
 	}
 }
 
-// choose lets periods leave and returns the one to load, nil for none. One that was not read for long is forgotten.
+// choose lets periods leave and returns the one to load, or nil. A period that was not read for long is forgotten.
 func (r *Periods) choose(now time.Time, passed time.Duration) *candidate {
 	var all []*candidate
 	r.candidates.Range(func(_, value any) bool {
@@ -354,7 +355,7 @@ func (r *Periods) choose(now time.Time, passed time.Duration) *candidate {
 	return load
 }
 
-// hold notes what is in memory.
+// hold records which periods are in memory.
 func (r *Periods) hold(all []*candidate, idle bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -51,7 +51,7 @@ func (w *database) CommitsSince(ctx context.Context, from []leaderboard.PeriodRe
 	return w.Model.CommitsSince(ctx, from, changes)
 }
 
-// newDatabase runs periods with so much memory for as long as the test lasts.
+// newDatabase runs periods with an amount of memory until the test ends.
 func newDatabase(t *testing.T, memory int64) *database {
 	t.Helper()
 	w := &database{Model: storetest.NewModel(), t: t}
@@ -68,7 +68,7 @@ func newDatabase(t *testing.T, memory int64) *database {
 	return w
 }
 
-// board makes a board with so many entries.
+// board makes a board with a number of entries.
 func (w *database) board(name string, rules leaderboard.Rules, entries int) leaderboard.PeriodRef {
 	w.t.Helper()
 	b, _, err := w.PutBoard(w.t.Context(), name, rules.WithDefaults())
@@ -155,8 +155,8 @@ func TestReadEnoughComes(t *testing.T) {
 	})
 }
 
-// TestOthersCommits: what other servers commit is read from the log once the feed has shown it, with own commits waiting
-// for what is missing between.
+// TestOthersCommits: commits of other servers are read from the log once the feed has shown them, while this server's
+// later commits wait for the missing ones.
 func TestOthersCommits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestOthersCommits(t *testing.T) {
 		w.check(ref, p)
 		w.submit("b", "again", 2)
 		w.silent.Store(false)
-		w.submit("b", "mine", 3) // after one that it lacks
+		w.submit("b", "mine", 3) // after a missing commit
 		synctest.Wait()
 		w.check(ref, p)
 		if w.periods.Await(t.Context(), ref.ID, p, p.At().Revision) {
@@ -193,7 +193,7 @@ func TestOthersCommits(t *testing.T) {
 	})
 }
 
-// TestCommitsWhileLoading: what is committed while a period is loaded is not missing in it.
+// TestCommitsWhileLoading: commits during the load of a period are not missing in it.
 func TestCommitsWhileLoading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -213,7 +213,8 @@ func TestCommitsWhileLoading(t *testing.T) {
 	})
 }
 
-// TestManyReadsLoadAtOnce: a period that many come to ask for is loaded at once, and is known to be loaded until it is there.
+// TestManyReadsLoadAtOnce: a period that many come to ask for is loaded at once, and is reported as loading until it is
+// there.
 func TestManyReadsLoadAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -237,7 +238,8 @@ func TestManyReadsLoadAtOnce(t *testing.T) {
 	})
 }
 
-// TestLoadRests: a load rests as long as it worked while many read periods in memory; those who ask for what is not there do not count.
+// TestLoadRests: a load rests as long as it worked while many read periods in memory; readers of periods outside of
+// memory do not count.
 func TestLoadRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -261,8 +263,8 @@ func TestLoadRests(t *testing.T) {
 	})
 }
 
-// TestRulesDecide: a board may say always or never; one that does not fit, or of which the loading fails, is not tried
-// all the time.
+// TestRulesDecide: the rule of a board may be always or never; a period that does not fit, or that fails to load, is
+// not tried all the time.
 func TestRulesDecide(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -303,7 +305,7 @@ func TestRulesDecide(t *testing.T) {
 	})
 }
 
-// TestGivenUp: a period that the log does not lead on from leaves, and so does one whose order has changed.
+// TestGivenUp: a period leaves when the log does not continue from its state, or when its order has changed.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -111,7 +111,7 @@ func (p *Period) upTo(key rank.Key) int64 {
 	return p.order.ahead(p.search(rank.HeadOf(key), []byte(key[rank.HeadLen:])))
 }
 
-// before returns the number of entries whose key is ahead of the beginning of one.
+// before returns the number of entries whose key is ahead of a prefix of a key.
 func (p *Period) before(begin rank.Key) int64 {
 	var room [rank.HeadLen]byte
 	return p.order.ahead(p.order.find(func(h *rank.Head, _ uint32) bool { return rank.Key(h.AppendTo(room[:0])) < begin }))
@@ -139,7 +139,7 @@ type entry struct {
 	number uint32
 }
 
-// find returns the entries of members, and the members that have none.
+// find returns the entries of members, and the members without an entry.
 func (p *Period) find(members []string) (found []entry, notRanked []string) {
 	numbers := p.members.findAll(members)
 	found = make([]entry, 0, len(members))
@@ -197,11 +197,11 @@ func (p *Period) Members(q leaderboard.MembersQuery) (out *leaderboard.Standings
 	return out, err
 }
 
-// maxInserted is the length up to which the best of many are found without sorting all.
+// maxInserted is the length up to which the best of many are found by insertion, without sorting all.
 const maxInserted = 64
 
-// best returns the entries that the answer to a query shows, and those ahead of them, in order; and the entry of the member
-// that the answer always has, when it is not among them. When few of many are shown, not all are sorted.
+// best returns the entries that the answer to a query shows, and the entries ahead of them, in order; and the entry of
+// the member that the answer always includes, if it is not among them. When few of many are shown, not all are sorted.
 func (p *Period) best(q *leaderboard.MembersQuery, found []entry) ([]entry, *leaderboard.Standing) {
 	most := max(0, q.Offset) + q.Limit
 	if q.Limit == 0 || most > maxInserted || most >= len(found) || q.Mode == leaderboard.ModeDense || q.Mode == leaderboard.ModeAll {
@@ -239,7 +239,7 @@ func (p *Period) best(q *leaderboard.MembersQuery, found []entry) ([]entry, *lea
 	return best, &leaderboard.Standing{Ranked: leaderboard.Ranked{Ranks: p.ranks(p.order.place(n), q.Mode), Entry: one}, Position: position}
 }
 
-// compare orders entries by which one is ahead.
+// compare orders entries as the period does, best first.
 func (p *Period) compare(a, b entry) int {
 	if c := a.head.Compare(&b.head); c != 0 {
 		return c

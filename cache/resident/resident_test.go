@@ -258,8 +258,8 @@ func TestPropertyAgainstModel(t *testing.T) {
 	})
 }
 
-// world is a period with thousands of entries, so that blocks fill, split, run empty and are joined, beside a sorted
-// slice.
+// world is a period with thousands of entries, so that blocks fill, split, run empty and are joined, compared with a
+// sorted slice.
 type world struct {
 	rules  leaderboard.Rules
 	codec  rank.Codec
@@ -425,7 +425,7 @@ type fataler struct {
 func (f *fataler) Helper()           {}
 func (f *fataler) Fatal(args ...any) { f.fatal(args...) }
 
-// TestMemoryIsUsedAgain: what is removed makes room for what comes.
+// TestMemoryIsUsedAgain: memory of removed entries is used for new ones.
 func TestMemoryIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, leaderboard.Rules{}, 20_000, func(i int) int64 { return int64(i) })
@@ -568,7 +568,7 @@ func TestReadersSeeWholeCommits(t *testing.T) {
 	}
 }
 
-// TestSmallPeriodsTakeLittle: many small boards fit beside a large one.
+// TestSmallPeriodsTakeLittle: many small boards fit next to a large board.
 func TestSmallPeriodsTakeLittle(t *testing.T) {
 	t.Parallel()
 	for entries, most := range map[int]int64{0: 16 << 10, 10: 40 << 10, 1000: 160 << 10} {

@@ -9,7 +9,7 @@ import (
 const (
 	slabRecords = 1 << 13 // records of a chunk, 256 KiB
 	slabNames   = 1 << 18 // bytes of a chunk of names; no name lies in two
-	nameUnit    = 4       // names begin at multiples of it, so that 16 GiB of them can be told apart
+	nameUnit    = 4       // names begin at multiples of it, so that 16 GiB of names can be addressed
 
 	recordBytes = int64(unsafe.Sizeof(record{}))
 )

@@ -9,13 +9,13 @@ import (
 	"leaderboard/rank"
 )
 
-// Effect is what became of commits that were applied to a copy.
+// Effect is the result of applying commits to a copy.
 type Effect string
 
 // The effects. Only Gap asks the caller for more, see CatchUp.
 const (
 	EffectApplied  Effect = "applied"  // the copy is at the last commit
-	EffectShort    Effect = "short"    // the same, and so few entries are left that a rebuild is due
+	EffectShort    Effect = "short"    // the same as EffectApplied, and so few entries are left that a rebuild is due
 	EffectCurrent  Effect = "current"  // the copy was there or further on already
 	EffectGap      Effect = "gap"      // the copy is at a state that the commits do not start from
 	EffectDiverged Effect = "diverged" // the copy was of another history and is dropped
@@ -76,7 +76,7 @@ func (c *Copies) applyGroup(ctx context.Context, p leaderboard.PeriodRef, commit
 	}
 }
 
-// finalKeys returns what each member that the commits concern has after the last of them, "" when no entry.
+// finalKeys returns the key of each member that the commits concern after the last of them, "" without an entry.
 func finalKeys(codec rank.Codec, commits []leaderboard.Commit) map[string]rank.Key {
 	final := map[string]rank.Key{}
 	for i := range commits {
@@ -95,8 +95,8 @@ func finalKeys(codec rank.Codec, commits []leaderboard.Commit) map[string]rank.K
 const (
 	// catchUpCommits is how many rows of the log are read at once.
 	catchUpCommits = 200
-	// catchUpRounds bounds a catch-up beside writers and other followers that move the copy on. In each round, this
-	// process or another one makes progress.
+	// catchUpRounds bounds a catch-up while writers and other followers move the copy on. In each round, this process
+	// or another one makes progress.
 	catchUpRounds = 1000
 )
 

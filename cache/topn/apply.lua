@@ -1,5 +1,5 @@
 -- ARGV: format, from, as_of of from, to, as_of of to, total at to, top_n, slack, then member and key pairs ('' when the
--- member has no entry any more). Each pair is absolute: what the member has at to. Reply: what became of it, n.
+-- member no longer has an entry). Each pair is absolute: the member's key at to. Reply: the effect, n.
 local TRIM_STEP = 1000
 local c, why = copy()
 if why == 'damaged' then redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3]) end
@@ -33,7 +33,8 @@ if (c.complete and string.format('%d', n) ~= ARGV[6]) or less(ARGV[6], string.fo
 end
 local keep, slack = tonumber(ARGV[7]), tonumber(ARGV[8])
 if n > keep + 2 * slack then
-  -- At once only so many: the slack of a large copy, or what a smaller top_n leaves over, would block Redis for long.
+  -- Trim a bounded number at once: the slack of a large copy, or the excess over a smaller top_n, would block Redis for
+  -- long.
   local rest = math.max(keep + slack, n - math.max(TRIM_STEP, #ARGV))
   local over = redis.call('ZRANGE', KEYS[1], rest, -1)
   redis.call('ZREMRANGEBYRANK', KEYS[1], rest, -1)

@@ -61,7 +61,7 @@ func (b *Breaker) Done(ok bool) {
 	}
 }
 
-// probe asks by itself when the breaker is open and Allow was not called for a BreakerPause.
+// probe pings the server when the breaker is open and Allow was not called for a BreakerPause.
 func (b *Breaker) probe(ask func() error) {
 	b.mu.Lock()
 	unasked := b.open && b.now().Sub(b.asked) >= BreakerPause
@@ -71,7 +71,7 @@ func (b *Breaker) probe(ask func() error) {
 	}
 }
 
-// rest closes a breaker whose Allow was not called for so long.
+// rest closes a breaker whose Allow was not called for a time.
 func (b *Breaker) rest(idle time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

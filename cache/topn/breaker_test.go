@@ -54,8 +54,8 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// TestBreakerProbes: an open breaker that nobody asks finds out by itself that the server answers again, and leaves a server alone
-// that readers try.
+// TestBreakerProbes: an open breaker without readers finds that the server answers again, and sends no probes to a
+// server that readers try.
 func TestBreakerProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -64,7 +64,7 @@ func (c *Copies) build(ctx context.Context, p leaderboard.PeriodRef) (leaderboar
 	return out, nil
 }
 
-// builder is one build under way.
+// builder is the state of a build under way.
 type builder struct {
 	copies   *Copies
 	ref      leaderboard.PeriodRef
@@ -141,9 +141,9 @@ func (b *builder) publish(ctx context.Context) (status string, err error) {
 	}
 }
 
-// refused decides what a newer copy in place means: a builder that was slow (stay refused), or a copy of a history that
-// MySQL no longer has (drop it, publish once more). CatchUp is the judge: it compares the copy with what MySQL says
-// now, not with the snapshot of this builder, which proves nothing about a newer copy.
+// refused decides what a newer copy in place means: the builder was slow (stay refused), or the copy is from a branch
+// that MySQL no longer has (drop it, publish again). CatchUp is the judge: it compares the copy with MySQL's present
+// state, not with the snapshot of this builder, which proves nothing about a newer copy.
 func (b *builder) refused(ctx context.Context) (status string, err error) {
 	_, err = b.copies.CatchUp(ctx, b.ref)
 	switch {

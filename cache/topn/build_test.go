@@ -70,8 +70,8 @@ func TestBuildReplacesACopyAheadOfTheDatabase(t *testing.T) {
 	}
 }
 
-// TestBuilderDiesAnywhere: a builder that dies at any named point leaves the copy as it was or complete, and nothing
-// without an end.
+// TestBuilderDiesAnywhere: a builder that dies at any named point leaves the copy unchanged or complete, and no key
+// without a TTL.
 func TestBuilderDiesAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{"locked", "snapshot", "chunk", "before-publish", "published"} {

@@ -28,7 +28,7 @@ func TestCopyProperty(t *testing.T) {
 	}
 }
 
-// overModel makes a copy in Redis of the model, with write-through, and what may happen to the copy.
+// overModel makes a copy in Redis of the model, with write-through, and the disturbances of the copy.
 func overModel(t *testing.T) (storetest.Subject, *copyFirst) {
 	t.Helper()
 	model := storetest.NewModel()
@@ -52,7 +52,8 @@ func overModel(t *testing.T) (storetest.Subject, *copyFirst) {
 	}, first
 }
 
-// copyFirst brings the copy up to date before each question, and asks the database only what the copy does not cover.
+// copyFirst brings the copy up to date before each question, and asks the database only about entries that the copy
+// does not cover.
 type copyFirst struct {
 	t        *testing.T
 	copies   *Copies

@@ -17,11 +17,11 @@ import (
 	"leaderboard/rank"
 )
 
-// The reasons for which a copy cannot answer. They are not failures of Redis.
+// The reasons why a copy cannot answer. They are not failures of Redis.
 var (
-	// ErrMissing: there is no copy, or one in a format of another version of this program.
+	// ErrMissing: there is no copy, or its format is from another version of this program.
 	ErrMissing = errors.New("topn: no copy")
-	// ErrDamaged: the copy lost a part of itself.
+	// ErrDamaged: a part of the copy is lost.
 	ErrDamaged = errors.New("topn: damaged copy")
 	// ErrUncovered: the copy is fine and does not reach as deep as the query.
 	ErrUncovered = errors.New("topn: not covered by the copy")
@@ -87,7 +87,7 @@ func (c *Copies) IsBehind(p leaderboard.PeriodRef) bool {
 	return behind
 }
 
-// Client returns what reads go through.
+// Client returns the client for reads.
 func (c *Copies) Client() redis.UniversalClient { return c.client }
 
 // New does no I/O.
@@ -117,8 +117,8 @@ func (c *Copies) slack(p leaderboard.PeriodRef) int {
 	return max(100, p.Rules.TopN/10)
 }
 
-// keys returns the three keys of a period's copy. The incarnation is in their names: when the id of a period is given again
-// after a restore, the copy of the old one is never found, and ends with its TTL.
+// keys returns the three keys of a period's copy. The incarnation is in their names: when the id of a period is given
+// again after a restore, the copy of the old period is never found, and ends with its TTL.
 func (c *Copies) keys(p leaderboard.PeriodRef) []string {
 	base := c.base(p)
 	return []string{base + "top", base + "key", base + "meta"}
@@ -192,7 +192,7 @@ func (c *Copies) drop(ctx context.Context, p leaderboard.PeriodRef, seq, asOf st
 
 func decimal[T ~int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
-// The scripts. Each file describes its arguments and its reply. head.lua is put before those that read a copy.
+// The scripts. Each file describes its arguments and its reply. head.lua is put before the scripts that read a copy.
 var (
 	//go:embed head.lua
 	headLua string
@@ -236,7 +236,7 @@ func newScripts() scripts {
 	}
 }
 
-// reply takes the values of a script's reply one after another; err is about the first that is not as expected.
+// reply takes the values of a script's reply one after another; err is about the first unexpected value.
 type reply struct {
 	raw []any
 	err error

@@ -164,8 +164,8 @@ func TestForeignHistoryIsDropped(t *testing.T) {
 	}
 }
 
-// TestOtherHistory: the copy of a period whose id is another's since a restore is not found by it, and what still believes
-// in the old one changes neither.
+// TestOtherHistory: when the id of a period belongs to another period since a restore, the new period does not find the
+// old copy, and writers to the old period change neither copy.
 func TestOtherHistory(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})

@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestDamagedMetaIsMended: no matter which field of a copy is damaged, it answers nothing, and a build mends it.
+// TestDamagedMetaIsMended: a copy with any damaged field does not answer, and a build repairs it.
 func TestDamagedMetaIsMended(t *testing.T) {
 	t.Parallel()
 	rules := cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }) // incomplete: its floor counts

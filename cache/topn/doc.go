@@ -14,9 +14,9 @@
 //
 // A step that does not fit the state in place changes nothing and reports why: publish refuses a state older than the
 // copy (seq is the fencing token, so a slow builder never overwrites a newer copy), apply reports a gap. States are
-// named by (incarnation, seq, committed_at): two branches that reach the same seq, because a database was restored from a
-// backup, differ in the last; a copy that has diverged is dropped. The incarnation is in the names of the keys: a period that
-// was given the id of a lost one never reads its copy.
+// named by (incarnation, seq, committed_at): two branches that reach the same seq, because a database was restored from
+// a backup, differ in the last; a copy that has diverged is dropped. The incarnation is in the names of the keys: a
+// period that got the id of a lost period never reads its copy.
 //
 // A copy that lost one of its keys (eviction), lost members of one, or has another format is never read: every script
 // first checks n against both structures.

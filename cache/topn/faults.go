@@ -15,9 +15,10 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Faults returns which Redis it is, as in Redis 7.4.1 with maxmemory-policy noeviction, and what is wrong with it; of a cluster, of
-// each of its primaries, with its address and in the order of those. It fails when one cannot be reached. A server without the fields that are looked at is a fault too, a doubtful one.
-// All is from INFO, which hosted servers answer as well, while they often deny CONFIG.
+// Faults returns a description of the server, such as Redis 7.4.1 with maxmemory-policy noeviction, and its faults; in
+// a cluster, of each primary, with its address, in the order of the addresses. It fails when a server cannot be
+// reached. A server without the expected fields is a fault too, a doubtful one. All is from INFO, which hosted servers
+// answer as well, while they often deny CONFIG.
 func Faults(ctx context.Context, client redis.UniversalClient) (server string, _ []serverfault.Fault, err error) {
 	var out []serverfault.Fault
 	var servers []string
@@ -46,7 +47,7 @@ func Faults(ctx context.Context, client redis.UniversalClient) (server string, _
 	return strings.Join(servers, ", "), out, nil
 }
 
-// faultsOf returns which server it is and what is wrong with it.
+// faultsOf returns the description of a server and its faults.
 func faultsOf(ctx context.Context, c redis.Cmdable) (server string, _ []serverfault.Fault, err error) {
 	info, err := infoOf(ctx, c)
 	if isAnswer(err) {

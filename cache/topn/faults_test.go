@@ -74,7 +74,8 @@ func TestFaultsOfCluster(t *testing.T) {
 	}
 }
 
-// TestFaultsOfRedis asks a real one that is made worse step by step, as one whose owner denies CONFIG too, and that is away at last (promise H2).
+// TestFaultsOfRedis checks a real server that is made worse step by step, that acts like a server whose owner denies
+// CONFIG, and that is away at last (promise H2).
 func TestFaultsOfRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)

@@ -27,7 +27,7 @@ const (
 	// catchUpsKnown is for how many copies a process remembers the last one.
 	catchUpEvery  = time.Second
 	catchUpsKnown = 10_000
-	// catchUpOld is catchUpEvery where nothing else keeps copies current.
+	// catchUpOld is catchUpEvery if nothing else keeps copies current.
 	catchUpOld = 20 * time.Millisecond
 )
 
@@ -44,7 +44,7 @@ type FollowerOptions struct {
 	Logger *slog.Logger
 }
 
-// Applied reports one write-through.
+// Applied is the report of one write-through.
 type Applied struct {
 	Ref     leaderboard.PeriodRef
 	Seq     int64         // the copy is at it, unless Effect is EffectMissing
@@ -73,7 +73,7 @@ type Follower struct {
 	stop     chan struct{}
 }
 
-// backlog is what one period's copy still lacks; a goroutine works on it. All fields are guarded by Follower.mu.
+// backlog is the missing commits of one period's copy; a goroutine works on it. All fields are guarded by Follower.mu.
 type backlog struct {
 	ref     leaderboard.PeriodRef
 	from    leaderboard.Revision // of the copy, as far as known here
@@ -138,9 +138,9 @@ func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) 
 	}
 }
 
-// CatchUp brings a copy up to date that a reader has found too old: the process that wrote its last commits has died, or a
-// failover has lost what was written to Redis. It never blocks. All processes together do so once in catchUpEvery at most,
-// because after a failover all of them find the same copies old at once.
+// CatchUp brings a copy up to date that a reader has found too old: the process that wrote its last commits has died,
+// or a failover has lost writes to Redis. It never blocks. All processes together catch up at most once in
+// catchUpEvery, because after a failover all of them find the same copies old at once.
 func (f *Follower) CatchUp(ref leaderboard.PeriodRef) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -171,7 +171,7 @@ func (b *backlog) notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	b.ref, b.to, b.onTurn = ref, commit.To(), false
 }
 
-// Lag returns how far the copies are behind what was notified: the most changes in any period, and the age of the
+// Lag returns how far the copies are behind the notified commits: the most changes in any period, and the age of the
 // oldest.
 func (f *Follower) Lag() (changes int64, age time.Duration) {
 	f.mu.Lock()
@@ -185,8 +185,8 @@ func (f *Follower) Lag() (changes int64, age time.Duration) {
 	return changes, age
 }
 
-// Stop takes no more commits and waits until those it has are applied, or ctx ends. Copies that lack some then are left to
-// the next catch-up of any process.
+// Stop takes no more commits and waits until the commits that it has are applied, or ctx ends. The next catch-up of any
+// process brings the rest.
 func (f *Follower) Stop(ctx context.Context) error {
 	f.mu.Lock()
 	if !f.stopped {
@@ -225,7 +225,7 @@ func (f *Follower) follow(b *backlog) {
 			f.copies.behind.Delete(idOf(next.ref))
 			continue
 		}
-		// When MySQL fails the copy is not marked: it is what can be read while MySQL is away.
+		// When MySQL fails the copy is not marked: it is all that can be read while MySQL is away.
 		if failures++; (failures >= BreakerFailures || errors.Is(err, errLeftAlone)) && !errors.Is(err, leaderboard.ErrUnavailable) {
 			f.copies.behind.Store(idOf(next.ref), true)
 		}
@@ -250,7 +250,7 @@ func longestBackoff(err error) time.Duration {
 	return BreakerPause
 }
 
-// pause waits, and reports whether to go on. Once the follower is stopped it is false.
+// pause waits, and reports whether to continue. Once the follower is stopped it returns false.
 func (f *Follower) pause(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -279,8 +279,8 @@ func (f *Follower) take(b *backlog) (batch, bool) {
 	return next, true
 }
 
-// notified leaves commits out that are in the tail and not yet notified: they would be written again once they are, or leave a gap before what
-// follows them.
+// notified leaves commits out that are in the tail and not yet notified: they would be written again when notified, or
+// leave a gap before later commits.
 func notified(commits []leaderboard.Commit, to leaderboard.Revision) []leaderboard.Commit {
 	for n := len(commits); n > 0 && commits[n-1].LastSeq > to.Seq; n-- {
 		commits = commits[:n-1]
@@ -376,8 +376,8 @@ func (f *Follower) apply(b batch) error {
 	return nil
 }
 
-// turn reports whether this process is to bring a copy up to date that readers have found old: no other process has done so
-// within Follower.every. It only saves work: a catch-up that fails is tried again without it.
+// turn reports whether this process must bring a copy up to date that readers have found old: no other process has done
+// it within Follower.every. It only saves work: a catch-up that fails is tried again without it.
 func (f *Follower) turn(ctx context.Context, p leaderboard.PeriodRef) (mine bool, err error) {
 	token := rand.Text()
 	had, err := f.copies.background.SetArgs(ctx, f.copies.base(p)+"turn", token, redis.SetArgs{Mode: "NX", Get: true, TTL: f.every}).Result()

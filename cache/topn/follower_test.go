@@ -131,8 +131,8 @@ func TestFollowerCatchesUp(t *testing.T) {
 	}
 }
 
-// TestOneProcessCatchesUp: of all processes whose readers find a copy old at once, one reads what it lacks; one that has a commit of
-// its own to write does not leave it to others.
+// TestOneProcessCatchesUp: of all processes whose readers find a copy old at once, one reads the missing commits; a
+// process with its own commit to write does not leave it to others.
 func TestOneProcessCatchesUp(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -189,7 +189,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// twice has a client send every command again, as it does when the answer is lost.
+// twice has a client send every command again, as when the answer is lost.
 type twice struct{}
 
 func (twice) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -206,7 +206,7 @@ func (twice) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPi
 	return next
 }
 
-// TestFollowerSeesAGapInTheQueue: commits that wait together with one missing between them must not be applied as one.
+// TestFollowerSeesAGapInTheQueue: commits that wait together with a gap between them must not be applied together.
 func TestFollowerSeesAGapInTheQueue(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -289,8 +289,8 @@ func TestFollowerAsksForABuild(t *testing.T) {
 	}
 }
 
-// TestFollowerSurvivesRedis: while Redis hangs, writers go on; when it is back the copy is made good without anybody
-// asking.
+// TestFollowerSurvivesRedis: while Redis hangs, writers go on; when it is back the copy is brought up to date without
+// any reader.
 func TestFollowerSurvivesRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
@@ -380,8 +380,8 @@ func TestCopyIsLeft(t *testing.T) {
 	cachetest.Eventually(t, "the copy is asked again", func() bool { return !b.copies.IsBehind(b.ref) })
 }
 
-// TestCopyIsReadWithoutMySQL: a copy that is behind because MySQL is away is no copy that cannot be written to: its answers, marked
-// stale, are what there is.
+// TestCopyIsReadWithoutMySQL: a copy that is behind because MySQL is away is not treated as unwritable: its answers,
+// marked stale, are the only ones.
 func TestCopyIsReadWithoutMySQL(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -401,7 +401,7 @@ func TestCopyIsReadWithoutMySQL(t *testing.T) {
 	b.reaches(t, 1)
 }
 
-// refsBeside returns periods other than that of the rig; none has a copy.
+// refsBeside returns periods other than the rig's period; none has a copy.
 func (b *rig) refsBeside(n int) []leaderboard.PeriodRef {
 	refs := make([]leaderboard.PeriodRef, n)
 	for i := range refs {
@@ -411,7 +411,8 @@ func (b *rig) refsBeside(n int) []leaderboard.PeriodRef {
 	return refs
 }
 
-// TestFollowerIsBounded: what waits for Redis is bounded in bytes over all periods, and what is no longer held comes from the log.
+// TestFollowerIsBounded: the commits that wait for Redis are bounded in bytes over all periods, and dropped ones are
+// read from the log.
 func TestFollowerIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -493,8 +494,8 @@ func (unreachable) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 	return next
 }
 
-// TestFollowerIsBackSoon: however long Redis does not answer, it is tried every second, for what takes its place is to be
-// written to, and read, soon after.
+// TestFollowerIsBackSoon: however long Redis does not answer, it is tried every second, so that its replacement is
+// written to, and read, soon.
 func TestFollowerIsBackSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -33,8 +33,8 @@ local META = { 'format', 'seq', 'as_of', 'total', 'n', 'floor', 'built_at', 'bui
 local NUMBERS = { 2, 3, 4, 5, 7, 8 } -- of META
 local KEY_LEN = 25 -- of the shortest sort key
 
--- copy() is the state in place, or nil and why there is none to use: missing, format, damaged. Whatever is not as this
--- program writes it is damage, so that nothing is ever compared with garbage: a damaged copy refuses no build.
+-- copy() returns the state in place, or nil and the reason: missing, format, damaged. Any content that this program
+-- does not write is damage, so that nothing is ever compared with garbage: a damaged copy refuses no build.
 local function copy()
   local m = redis.pcall('HMGET', KEYS[3], unpack(META))
   if m.err then return nil, 'damaged' end

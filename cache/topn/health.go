@@ -10,8 +10,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Health returns the states of the copies of periods, in their order, nil for those that cannot be read: one round trip for
-// all of them, or for each server of a cluster. It does not count as reading them. It fails when no server of Redis answers.
+// Health returns the states of the copies of periods, in their order, nil for copies that cannot be read, in one round
+// trip, or in one for each server of a cluster. It does not count as reading them. It fails when no server of Redis
+// answers.
 func (c *Copies) Health(ctx context.Context, periods []leaderboard.PeriodRef) ([]*leaderboard.CopyHealth, error) {
 	heads, err := c.heads(ctx, periods, c.scripts.info.EvalShaRO)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
@@ -23,8 +24,8 @@ func (c *Copies) Health(ctx context.Context, periods []leaderboard.PeriodRef) ([
 	return heads, nil
 }
 
-// eval runs a script that only reads: by its hash, or by its text when the server does not know it yet, as one that has just
-// taken the place of another in a cluster.
+// eval runs a script that only reads: by its hash, or by its text when the server does not know it yet, as after a
+// failover in a cluster.
 type eval func(ctx context.Context, to redis.Scripter, keys []string, args ...any) *redis.Cmd
 
 func (c *Copies) heads(ctx context.Context, periods []leaderboard.PeriodRef, run eval) ([]*leaderboard.CopyHealth, error) {

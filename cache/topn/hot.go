@@ -17,7 +17,7 @@ const hotTTL = 24 * time.Hour
 
 func (l *Listings) hotKey() string { return l.prefix + "hot" }
 
-// SaveHot remembers which periods a process has in memory, in the place of those that another one has.
+// SaveHot saves which periods a process has in memory, in place of the last saved list.
 func (l *Listings) SaveHot(ctx context.Context, hot []leaderboard.HotPeriod) error {
 	value, err := json.Marshal(hot)
 	if err == nil {
@@ -29,7 +29,7 @@ func (l *Listings) SaveHot(ctx context.Context, hot []leaderboard.HotPeriod) err
 	return nil
 }
 
-// Hot returns what was saved last, nothing after hotTTL.
+// Hot returns the last saved list, empty after hotTTL.
 func (l *Listings) Hot(ctx context.Context) (hot []leaderboard.HotPeriod, err error) {
 	value, err := l.client.Get(ctx, l.hotKey()).Bytes()
 	if errors.Is(err, redis.Nil) {

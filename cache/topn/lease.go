@@ -13,8 +13,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// lease is a key in Redis that ends with its term unless a heartbeat renews it. What must never happen twice is fenced
-// by seq, because no lease can stop a process that was paused and goes on. What happens on a failure:
+// lease is a key in Redis that ends with its term unless a heartbeat renews it. Work that must never happen twice is
+// fenced by seq, because no lease can stop a process that was paused and continues. What happens on a failure:
 //
 //   - the holder dies: the lease ends with its term, without cleaning up;
 //   - the holder is paused beyond the term: another may take the lease; the holder learns that it is lost at its next
@@ -57,7 +57,7 @@ func (c *Copies) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Du
 // Lost implements leaderboard.Lease.
 func (l *lease) Lost() <-chan struct{} { return l.lost }
 
-// Release implements leaderboard.Lease. It gives back this lease only, never that of another.
+// Release implements leaderboard.Lease. It gives back only this lease, never another holder's.
 func (l *lease) Release(ctx context.Context) error {
 	var err error
 	l.once.Do(func() {

@@ -49,7 +49,7 @@ func TestLeaseIsExclusive(t *testing.T) {
 	if err != nil || second == nil {
 		t.Fatalf("lease after the release: %v, %v", second, err)
 	}
-	if err := first.Release(cachetest.Within(t)); err != nil { // once more, though it has it no longer
+	if err := first.Release(cachetest.Within(t)); err != nil { // again, though it no longer has it
 		t.Error(err)
 	}
 	if l, _ := a.Lease(cachetest.Within(t), cachetest.Ref(7), time.Second); l != nil {

@@ -1,5 +1,5 @@
--- ARGV: id of the board, its version, ms to live, format, listing ('' for none): keeps a listing unless the board is known
--- to be newer. Without an id: the board that is there is gone, whatever its version.
+-- ARGV: id of the board, its version, ms to live, format, listing ('' for none): keeps a listing unless a newer version
+-- of the board is known. Without an id: the stored board is gone, whatever its version.
 local was = redis.call('HMGET', KEYS[1], 'id', 'version')
 local id, version = ARGV[1], ARGV[2]
 if id == '' then

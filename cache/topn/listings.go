@@ -110,7 +110,7 @@ func decodeListing(value string) (leaderboard.Listing, error) {
 	return l, err
 }
 
-// NewListings does no I/O. prefix is that of every key, "lb:" when empty. Listings live for limit.
+// NewListings does no I/O. prefix begins every key, "lb:" when empty. Listings live for limit.
 func NewListings(client redis.UniversalClient, prefix string, limit time.Duration) *Listings {
 	return &Listings{
 		client: inBackground(client), prefix: cmp.Or(prefix, "lb:"), limit: limit, script: redis.NewScript(listingLua),

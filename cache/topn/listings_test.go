@@ -50,7 +50,7 @@ func newListings(t *testing.T) (*Listings, redis.UniversalClient) {
 	return NewListings(client, "lb:", time.Minute), client
 }
 
-// TestListings: a listing comes back as it was, for as long as it may, and not after the board was seen to be newer.
+// TestListings: a listing comes back unchanged until its limit, and not after a newer version of the board was seen.
 func TestListings(t *testing.T) {
 	t.Parallel()
 	l, client := newListings(t)
@@ -125,7 +125,7 @@ func TestListingsAreWrittenSeldom(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.Looked(listing)
-		for range cap(l.places) { // what was begun is over when all places can be had
+		for range cap(l.places) { // the begun work is over when all places are free
 			l.places <- struct{}{}
 		}
 		for range cap(l.places) {

@@ -140,8 +140,8 @@ func (m *machine) build(t *rapid.T) {
 	}
 }
 
-// buildLate publishes a snapshot of any earlier state, as a builder does that was paused; also one from before a backup
-// was restored.
+// buildLate publishes a snapshot of any earlier state, like a builder that was paused; also a state from before a
+// backup was restored.
 func (m *machine) buildLate(t *rapid.T) {
 	names := m.world.Names()
 	slices.SortFunc(names, func(a, b leaderboard.Revision) int { return int(a.AsOf - b.AsOf) })

@@ -6,7 +6,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// observed is an Observer that calls what is set.
+// observed is an Observer that calls the functions that are set.
 type observed struct {
 	built  func(p leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error)
 	failed func()

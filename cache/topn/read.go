@@ -9,10 +9,10 @@ import (
 	"leaderboard/rank"
 )
 
-// The reads below answer from the copy alone, or return why they cannot: ErrMissing, ErrDamaged, ErrUncovered, ErrBehind,
-// otherwise a failure of Redis. ErrNotRanked is an answer, and comes with the state at which it is true. short reports, also
-// beside an error, that the copy has shrunk below top_n though the period has more: its answers are exact, and a rebuild is
-// due.
+// The reads below answer from the copy alone, or return the reason why they cannot: ErrMissing, ErrDamaged,
+// ErrUncovered, ErrBehind, otherwise a failure of Redis. ErrNotRanked is an answer, and comes with the state at which
+// it is true. short reports, also with an error, that the copy has shrunk below top_n though the period has more: its
+// answers are exact, and a rebuild is due.
 
 // Page reads a page in one round trip.
 func (c *Copies) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (page *leaderboard.Page, short bool, err error) {
@@ -36,7 +36,8 @@ func (c *Copies) Reaches(p leaderboard.PeriodRef, q leaderboard.PageQuery) bool 
 	return q.Around != "" || q.After != "" || q.Offset < int64(p.Rules.TopN+c.slack(p))
 }
 
-// tells reports whether a copy with this dense rank of an entry can answer in a mode. Too deep to be counted, the rank is 0.
+// tells reports whether a copy with this dense rank of an entry can answer in a mode. The rank is 0 if it is too deep
+// to be counted.
 func tells(mode leaderboard.Mode, dense int64) bool {
 	return dense != 0 || mode != leaderboard.ModeDense
 }

@@ -1,15 +1,15 @@
--- The one script that answers from a copy. ARGV: format, mode, what is read, its arguments:
+-- The only script that answers from a copy. ARGV: format, mode, kind of read, its arguments:
 --   offset   limit, entries ahead of the page
 --   after    limit, sort key
 --   around   limit, member, entries ahead of it
 --   members  members
--- Reply: the state, then the answer, which is described where it is made.
+-- Reply: the state, then the answer, described below at its kind.
 local c, why = copy()
 if not c then return { why } end
 local mode, what = ARGV[2], ARGV[3]
 
--- ranks() returns the tied ranks of entries, and the dense ones: 0 when it is too deep to count or the mode does not tell
--- it. keys: '' for what is no entry; at: their positions from 0.
+-- ranks() returns the tied and dense ranks of entries; a dense rank is 0 if it is too deep to count or the mode does
+-- not show it. keys: '' for a missing entry; at: their positions from 0.
 local function ranks(keys, at)
   local ties, distinct, wanted, last = {}, {}, {}, -1
   for i = 1, #keys do
@@ -32,7 +32,7 @@ if what == 'members' then -- of each member: key, position from 0, tied and dens
   return answer(c, keys, at, ranks(keys, at))
 end
 
--- A page: the position of its first entry (-1: the member has none), the tied and dense rank of that, the keys.
+-- A page: the position of its first entry (-1: the member has no entry), its tied and dense rank, the keys.
 local limit, start = tonumber(ARGV[4]), 0
 if what == 'offset' then
   start = tonumber(ARGV[5])

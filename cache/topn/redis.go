@@ -44,7 +44,7 @@ const (
 //	redis://h1:port,h2:port,h3:port?cluster=true       Redis Cluster, any of its nodes
 //	redis://h1:port,h2:port/0?master=name              Sentinel: the addresses of the sentinels
 //
-// Further parameters are those of redis.ParseURL (read_timeout, pool_size, …). An error never shows the password.
+// Further parameters are as in redis.ParseURL (read_timeout, pool_size, …). An error never shows the password.
 func Open(address string, options ...func(*redis.UniversalOptions)) (redis.UniversalClient, error) {
 	opts, err := parseAddress(address)
 	if err != nil {
@@ -64,7 +64,7 @@ func Open(address string, options ...func(*redis.UniversalOptions)) (redis.Unive
 func clusterOptions(o *redis.UniversalOptions) *redis.ClusterOptions {
 	c := o.Cluster()
 	c.ClusterStateReloadInterval = clusterReload
-	c.MaxRetries, c.MaxRedirects = -1, clusterRedirects // each of these tries would be repeated by itself otherwise
+	c.MaxRetries, c.MaxRedirects = -1, clusterRedirects // otherwise each of these tries would be repeated
 	c.DisableRoutingPolicies = true                     // no command here concerns more than one slot
 	return c
 }
@@ -103,7 +103,7 @@ func inBackground(client redis.UniversalClient) redis.UniversalClient {
 	return client
 }
 
-// Ping checks that Redis answers; of a cluster, every primary. The error is that of one that does not answer.
+// Ping checks that Redis answers; in a cluster, every primary. The error is from a server that does not answer.
 func Ping(ctx context.Context, client redis.UniversalClient) error {
 	if cluster, ok := client.(*redis.ClusterClient); ok {
 		return cluster.ForEachMaster(ctx, func(ctx context.Context, primary *redis.Client) error { return primary.Ping(ctx).Err() })
@@ -139,7 +139,7 @@ func parseAddress(address string) (*redis.UniversalOptions, error) {
 	u.RawQuery = query.Encode()
 	o, err := redis.ParseURL(u.String())
 	if err != nil {
-		// The reason names a scheme, a path or a parameter, none of which is secret.
+		// The reason names a scheme, a path or a parameter, which are not secret.
 		return nil, fmt.Errorf("address of Redis: %w", err)
 	}
 	out := &redis.UniversalOptions{
@@ -241,8 +241,8 @@ func cannotWork(err error) bool {
 	return false
 }
 
-// ofClient reports whether the client of Redis itself made the error: it has found no server to ask, or what came is no answer. Such
-// errors are not exported.
+// ofClient reports whether the client of Redis itself made the error: it found no server, or the reply is malformed.
+// Such errors are not exported.
 func ofClient(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if strings.HasPrefix(err.Error(), "redis: ") {

@@ -16,12 +16,12 @@ import (
 // needed now.
 const restAfter = 10 * time.Second
 
-// Servers keep a Breaker, and a value of the caller's, for each server of Redis; of a cluster for each primary, so that one
-// that does not answer delays no reader of another. The server that takes its place after a failover begins with a closed
+// Servers keep a Breaker, and a value of the caller, for each server of Redis; in a cluster for each primary, so that a
+// primary that does not answer delays no reader of another. Its replacement after a failover begins with a closed
 // breaker. All methods may be called concurrently.
 type Servers[T any] struct {
 	client  redis.UniversalClient
-	cluster *redis.ClusterClient // client; nil: there is one server
+	cluster *redis.ClusterClient // client; nil: a single server
 	now     func() time.Time
 	change  func(server string, open bool)
 	own     func() T
@@ -34,7 +34,7 @@ type Servers[T any] struct {
 	looked time.Time // when closeIdle looked last
 }
 
-// Server is what is kept for one.
+// Server is the state kept for one server.
 type Server[T any] struct {
 	*Breaker
 	Own T
@@ -60,8 +60,8 @@ func (s *Servers[T]) server(addr string) *Server[T] {
 	})}
 }
 
-// Of returns what is kept for the server that has a period's copy now. It blocks only while nothing is known of a cluster,
-// for ioTimeout at most.
+// Of returns the state kept for the server that has a period's copy now. It blocks only while the cluster's layout is
+// unknown, for at most ioTimeout.
 func (s *Servers[T]) Of(ctx context.Context, p leaderboard.PeriodRef) *Server[T] {
 	if s.cluster == nil {
 		return s.first
@@ -145,5 +145,5 @@ func (s *Servers[T]) closeIdle() {
 	}
 }
 
-// tag returns the hash tag of the keys of a period, by which a cluster places them.
+// tag returns the hash tag of the keys of a period, which places them in a cluster.
 func tag(p leaderboard.PeriodRef) string { return strconv.FormatInt(p.ID, 10) }

@@ -23,8 +23,8 @@ const (
 var errReplaced = errors.New("topn: the copy was replaced while it was read")
 
 // Verify compares the copy with MySQL at one seq and names the first difference. It disturbs neither writers nor
-// readers: it reads the copy in parts, reads MySQL in one snapshot, and brings what it has of the copy to that state by the
-// change log, in memory. Errors: ErrAway, ErrPeriodNotFound, ErrUnavailable.
+// readers: it reads the copy in parts, reads MySQL in one snapshot, and brings its image of the copy to that state by
+// the change log, in memory. Errors: ErrAway, ErrPeriodNotFound, ErrUnavailable.
 func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.Verification, error) {
 	var last error
 	for range verifyTries {
@@ -59,8 +59,9 @@ func (c *Copies) unused(ctx context.Context, p leaderboard.PeriodRef, v leaderbo
 	return v, nil
 }
 
-// image is a copy in memory. Its parts may be from different states. An entry that did not change since the first of them is in
-// the image as it is in the copy; all others get their place by the change log, which names each change since that state.
+// image is a copy in memory. Its parts may be from different states. An entry that did not change since the first of
+// these states has the same place in the image as in the copy; all others get their place from the change log, which
+// names each change since that state.
 type image struct {
 	head           // of the first part
 	whole bool     // it was complete when its last part was read
@@ -106,7 +107,7 @@ func (c *Copies) image(ctx context.Context, p leaderboard.PeriodRef) (*image, er
 	return img, nil
 }
 
-// part reads what follows a sort key, and the state that it is exact at.
+// part reads the entries after a sort key, and the state at which they are exact.
 func (c *Copies) part(ctx context.Context, p leaderboard.PeriodRef, after rank.Key) (head, error) {
 	raw, err := c.scripts.part.RunRO(ctx, c.background, c.keys(p), format(p), string(after), verifyPart).Slice()
 	if err != nil {
@@ -206,7 +207,7 @@ func (img *image) apply(final map[string]rank.Key) {
 	}
 }
 
-// against compares with what MySQL has, best first. all: want is the whole period, not only its beginning.
+// against compares with MySQL's entries, best first. all: want is the whole period, not only its beginning.
 func (img *image) against(v *leaderboard.Verification, codec rank.Codec, want []rank.Key, all bool) {
 	keys := make([]rank.Key, 0, len(img.keys))
 	for _, k := range img.keys {

@@ -89,7 +89,7 @@ func TestVerifyDifferences(t *testing.T) {
 	}
 }
 
-// TestVerifyLengths: an entry that the copy misses at its end, and one that it has too many.
+// TestVerifyLengths: an entry that the copy lacks at its end, and an entry that it has in excess.
 func TestVerifyLengths(t *testing.T) {
 	t.Parallel()
 	for _, extra := range []bool{false, true} {
@@ -160,9 +160,9 @@ func TestVerifyTotalAndTime(t *testing.T) {
 	}
 }
 
-// TestVerifyWhileItMoves: the copy is read in parts, between which entries come, go, pass each other and are trimmed, also
-// when they were read already. What is equal is found equal, an entry that was forged before or between the parts is found, and a
-// copy that another build has replaced is read once more.
+// TestVerifyWhileItMoves: the copy is read in parts, between which entries come, go, pass each other and are trimmed,
+// also entries that were read already. Equal copies are found equal, an entry that was forged before or between the
+// parts is found, and a copy that another build has replaced is read again.
 func TestVerifyWhileItMoves(t *testing.T) {
 	t.Parallel()
 	const members = 3*verifyPart + 500
@@ -187,7 +187,7 @@ func TestVerifyWhileItMoves(t *testing.T) {
 	}
 	verify("moves", true, func(part int) {
 		var edits []cachetest.Edit
-		for i := range 150 { // they pass the place that was read, both ways; those that are new make the copy trim
+		for i := range 150 { // they pass the place that was read, both ways; new members make the copy trim
 			edits = append(edits, cachetest.Put(fmt.Sprint("m", i*20+part), int64(i*17)), cachetest.Put(fmt.Sprint("new", part, i), members+1),
 				cachetest.Remove(fmt.Sprint("m", i*20+7)))
 		}
@@ -200,7 +200,7 @@ func TestVerifyWhileItMoves(t *testing.T) {
 		}
 	})
 	verify("what was read leaves", true, func(part int) {
-		for i := 0; part == 2 && i < 3; i++ { // the floor comes to lie in the part that was read last
+		for i := 0; part == 2 && i < 3; i++ { // the floor moves into the part that was read last
 			var edits []cachetest.Edit
 			for j := range 500 {
 				edits = append(edits, cachetest.Put(fmt.Sprint("ahead", i, "/", j), members+2))
@@ -219,8 +219,8 @@ func TestVerifyWhileItMoves(t *testing.T) {
 	verify("forged", false, func(int) { b.apply(t, b.world.Commit(cachetest.Put("m1", 5))) })
 }
 
-// TestNothingTakesLong: no command concerns a whole copy, which would block Redis for all others as long as it takes. Verifying copies
-// nothing, and what a smaller top_n leaves over goes step by step.
+// TestNothingTakesLong: no command concerns a whole copy, which would block Redis for all others. Verifying copies
+// nothing, and the excess over a smaller top_n goes step by step.
 func TestNothingTakesLong(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
