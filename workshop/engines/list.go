@@ -105,19 +105,19 @@ func engines() []engine {
 		{
 			name: "mysql-8.0", title: "MySQL 8.0 (Ubuntu 24.04)", as: mysql, suites: onSQL(),
 			program: packaged("ubuntu", "noble", "mysql-server-core-8.0", mysqld),
-			differs: "sorts by columns of the primary key that a secondary index has without naming them",
+			differs: "sorts by columns of the primary key unless a secondary index names them",
 			remedy:  "`submissions_member` names them",
 		},
 		{
 			name: "mariadb-11", title: "MariaDB 11 (Debian sid)", as: mariadb, suites: onSQL(),
 			program: packaged("debian", "sid", "mariadb-server-core", mariadbd),
-			differs: "limits of statements and of idle transactions have other names; a session that it ends for its silence is told nothing, so the outcome of its COMMIT is unknown until it is repeated",
-			remedy:  "dialect in `internal/mysql`; keys of requests",
+			differs: "other names of time limits; a session ended for its silence is not told, so its COMMIT is unknown until it is repeated",
+			remedy:  "`internal/mysql`; idempotency keys",
 		},
 		{
 			name: "mariadb-10.11", title: "MariaDB 10.11 (Debian 12)", as: mariadb, suites: onSQL(),
 			program: packaged("debian", "bookworm", "mariadb-server-core", mariadbd),
-			differs: "as 11; sorts a member's hides that are in order, when the order names the member too; looks for keys in all rows of a small table",
+			differs: "as 11; sorts hides that are in order; scans small tables for keys",
 			remedy:  "as 11; `store/hidden.go` orders by board alone, `features/keys/store.go` forces the primary key",
 		},
 		{
@@ -131,8 +131,8 @@ func engines() []engine {
 		{
 			name: "galera-11", title: "Galera of MariaDB 11 (Debian sid), one node takes writes", as: mariadb, galera: true, suites: onGalera(),
 			program: packaged("debian", "sid", "mariadb-server-core galera-4", mariadbd),
-			differs: "as MariaDB 11; ids go up by three; a migration does not wait for transactions that use its table, but ends them (1213); a node without a majority says that it takes writes",
-			remedy:  "batches are done again; connections ask with `wsrep_sync_wait`: [Galera](failover.md#what-differs-from-one-server)",
+			differs: "as MariaDB 11, and [more](failover.md#what-differs-from-one-server)",
+			remedy:  "batches run again; connections ask with `wsrep_sync_wait`",
 		},
 		{
 			name: "galera-10.11", title: "Galera of MariaDB 10.11 (Debian 12), one node takes writes", as: mariadb, galera: true, suites: onGalera(),

@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -220,7 +221,7 @@ func (r *runner) suite(ctx context.Context, e engine, s suite, version string, e
 	if err != nil {
 		return result{}, nil, err
 	}
-	r.log("%s (%s): %s: %d of %d tests in %s, failed: %s", e.name, version, s.pkg, got.Ran, got.Of, took.Round(time.Second), or(strings.Join(got.Failed, ", ")))
+	r.log("%s (%s): %s: %d of %d tests in %s, failed: %s", e.name, version, s.pkg, got.Ran, got.Of, took.Round(time.Second), cmp.Or(strings.Join(got.Failed, ", "), "none"))
 	once = slices.DeleteFunc(once, func(test string) bool { return slices.Contains(got.Failed, strings.TrimPrefix(test, s.pkg+" ")) })
 	slices.Sort(once)
 	said, err := json.Marshal(got)

@@ -30,7 +30,7 @@ func world(t *testing.T) options {
 			"func TestSkips(t *testing.T) {\n\tif _, err := os.Stat(\"../broken.txt\"); err == nil {\n\t\tt.Skip()\n\t}\n}\n",
 		"panics/panics_test.go": head + "func TestPanics(t *testing.T) {\n\tif os.Getenv(\"HOME\") != \"\" || true {\n\t\tpanic(\"x\")\n\t}\n}\n",
 		"broken.txt":            "",
-		"engines.md":            "# Engines\n\n" + beginMark + "\n" + header + "| Old | 1 | then | x 1 | none | nothing | nothing |\n| Gone | 1 | | | | | |\n" + endMark + "\n\nMore.\n",
+		"engines.md":            "# Engines\n\n" + beginMark + "\n" + header + "| Old | 1 | then | 1 of 1 | none | | |\n| Gone | 1 | | | | | |\n" + endMark + "\n\nMore.\n",
 		"redis-server":          "#!/bin/sh\necho 'Redis server v=9.9.9 sha=0'\n",
 	} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755)); err != nil {
@@ -86,8 +86,8 @@ func TestFailedTestsAreShown(t *testing.T) {
 	if failures != 1 || !strings.Contains(said, "failed: TestFails") {
 		t.Errorf("%d suites failed, want 1:\n%s", failures, said)
 	}
-	wantLines(t, doc, `\| Old \| 1 \| then \| x 1 \| none \| nothing \| nothing \|`,
-		`\| New \| Redis 9\.9\.9 \| 20\d\d-\d\d-\d\d[^|]* \| fine 2; broken 1 of 2, skipped TestSkips; fine 1 of 2 \| broken TestFails \| all \| nothing \|`, "More.")
+	wantLines(t, doc, `\| Old \| 1 \| then \| 1 of 1 \| none \| \| \|`,
+		`\| New \| Redis 9\.9\.9 \| 20\d\d-\d\d-\d\d[^|]* \| 4 of 6; skipped broken TestSkips \| broken TestFails \| all \|  \|`, "More.")
 	if strings.Contains(doc, "Gone") {
 		t.Errorf("an engine that is no more has a row:\n%s", doc)
 	}
@@ -102,7 +102,7 @@ func TestFailedTestsAreShown(t *testing.T) {
 	if failures != 0 || strings.Contains(said, ": fine …") {
 		t.Errorf("the second call: %d suites failed:\n%s", failures, said)
 	}
-	wantLines(t, doc, `\| New .*\| fine 2; broken 2; fine 1 of 2 \| broken TestFails, not when run again \| all .*`)
+	wantLines(t, doc, `\| New .*\| 5 of 6 \| broken TestFails, not when run again \| all .*`)
 	if _, said, again := mustRun(t, o, list); strings.Contains(said, "…") || again != doc {
 		t.Errorf("the third call:\n%s%s", said, again)
 	}
@@ -116,7 +116,7 @@ func TestBrokenRunsAreShown(t *testing.T) {
 	if failures != 2 {
 		t.Errorf("%d suites failed, want 2", failures)
 	}
-	wantLines(t, doc, `\| New \| Redis 9\.9\.9 .*\| panics 1; fine 0 of 2 \| panics TestPanics.*; fine no test ran \|.*`)
+	wantLines(t, doc, `\| New \| Redis 9\.9\.9 .*\| 1 of 3 \| panics TestPanics.*; fine no test ran \|.*`)
 	list := fake(suite{pkg: "fine"})
 	for i := range list {
 		list[i].program = func(context.Context, fetcher) (string, error) { return "", errors.New("nowhere to be had") }
@@ -146,10 +146,10 @@ func TestQuick(t *testing.T) {
 	o := world(t)
 	o.quick = true
 	_, _, doc := mustRun(t, o, fake(suite{pkg: "fine", quick: "Other"}))
-	wantLines(t, doc, `\| New .*\| fine 1 of 2 \| none .*`)
+	wantLines(t, doc, `\| New .*\| 1 of 2 \| none .*`)
 	o.tests = "Given|Other"
 	_, _, doc = mustRun(t, o, fake(suite{pkg: "fine", quick: "Other"}))
-	wantLines(t, doc, `\| New .*\| fine 2 \| none .*`)
+	wantLines(t, doc, `\| New .*\| 2 of 2 \| none .*`)
 }
 
 // TestFullRunsStay: a quick run leaves the row of a run of more tests, unless that was of another version or the quick one failed; a
@@ -169,17 +169,17 @@ func TestFullRunsStay(t *testing.T) {
 		t.Errorf("after a quick run:\n%s%s", said, doc)
 	}
 	_, _, doc = mustRun(t, o, fake(full, suite{pkg: "broken", quick: "Fails"}))
-	wantLines(t, doc, `\| New .*\| fine 1 of 2; broken 1 of 2 \| broken TestFails .*`)
+	wantLines(t, doc, `\| New .*\| 2 of 4 \| broken TestFails .*`)
 	o.quick = false
 	mustRun(t, o, fake(full, suite{pkg: "fine", tests: "Given"}))
 	_, _, doc = mustRun(t, o, fake(full))
-	wantLines(t, doc, `\| New .*\| fine 2 \| none .*`)
+	wantLines(t, doc, `\| New .*\| 2 of 2 \| none .*`)
 	if err := os.WriteFile("redis-server", []byte("#!/bin/sh\necho 'Redis server v=10.0.0 sha=0'\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	o.quick = true
 	_, _, doc = mustRun(t, o, fake(full))
-	wantLines(t, doc, `\| New \| Redis 10\.0\.0 .*\| fine 1 of 2 \| none .*`)
+	wantLines(t, doc, `\| New \| Redis 10\.0\.0 .*\| 1 of 2 \| none .*`)
 }
 
 // TestCount: a test that began and did not end has failed, and so has a program that ended badly with no test to blame.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,17 +21,14 @@ type row []string
 
 // rowOf returns the row of an engine. when has the day and the revision.
 func rowOf(e engine, version, when string, results []result, once []string) row {
-	var ran, failed []string
+	var failed []string
+	var skipped string
+	ran, of := 0, 0
 	for _, r := range results {
-		n := fmt.Sprint(r.Ran)
-		if r.Ran != r.Of {
-			n = fmt.Sprintf("%d of %d", r.Ran, r.Of)
+		ran, of = ran+r.Ran, of+r.Of
+		for _, test := range r.Skipped {
+			skipped += "; skipped " + r.Pkg + " " + test
 		}
-		text := r.Pkg + " " + n
-		if len(r.Skipped) > 0 {
-			text += ", skipped " + strings.Join(r.Skipped, ", ")
-		}
-		ran = append(ran, text)
 		for _, test := range r.Failed {
 			failed = append(failed, r.Pkg+" "+test)
 		}
@@ -43,20 +39,12 @@ func rowOf(e engine, version, when string, results []result, once []string) row 
 	if len(failed) == 0 {
 		failed = []string{"none"}
 	}
-	return row{e.title, version, when, strings.Join(ran, "; "), strings.Join(failed, "; "), or(e.differs), or(e.remedy)}
+	return row{e.title, version, when, fmt.Sprintf("%d of %d", ran, of) + skipped, strings.Join(failed, "; "), e.differs, e.remedy}
 }
 
 // absent is the row of an engine that could not be run, if there is no row of an earlier run.
 func absent(e engine, why error) row {
 	return row{e.title, "not run", "", "none: " + why.Error(), "", "", ""}
-}
-
-// or returns text, or a word for none.
-func or(text string) string {
-	if text == "" {
-		return "nothing"
-	}
-	return text
 }
 
 // String returns r as a line of Markdown.
@@ -78,15 +66,12 @@ func rowIn(doc, title string) row {
 	return append(row{title}, strings.Split(strings.TrimSuffix(line, " |"), " | ")...)
 }
 
-// ranOf is a package and the number of its tests in a cell of a row.
-var ranOf = regexp.MustCompile(`(?:^|; )\S+ (\d+)`)
-
-// ran is the number of tests in a row.
-func (r row) ran() (n int) {
-	for _, m := range ranOf.FindAllStringSubmatch(r[3], -1) {
-		if tests, err := strconv.Atoi(m[1]); err == nil {
-			n += tests
-		}
+// ran is the number of tests in a row, 0 if there is none.
+func (r row) ran() int {
+	first, _, _ := strings.Cut(r[3], " ")
+	n, err := strconv.Atoi(first)
+	if err != nil {
+		return 0
 	}
 	return n
 }
