@@ -35,7 +35,7 @@ func (w *world) measureBefore(ctx context.Context, rep *report) error {
 		conns, of  int // connections, and what one request counts for
 		request    requester
 	}{
-		{"single-entry submits", " rows/s", submitConns, 1, submitRequest(benchBoard, w.members, 1)},
+		{"single submits", " rows/s", submitConns, 1, submitRequest(benchBoard, w.members, 1)},
 		{"submits of 500 entries", " rows/s", batchConns, bulkRows, submitRequest(benchBoard, w.members, bulkRows)},
 		{"page of the top 100", "/s", beforeConns, 1, topRequest(pageOf)},
 		{"rank of a random member", "/s", beforeConns, 1, memberRequest(w.members)},

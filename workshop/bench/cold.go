@@ -110,7 +110,7 @@ func (w *world) rollOver(ctx context.Context, rep *report) error {
 		lowest = min(lowest, lowestIn(without), lowestIn(with))
 	}
 	rep.add(row{
-		what: fmt.Sprintf("%d servers replaced one after the other: random ranks in the slowest half second", rollServers),
+		what: fmt.Sprintf("%d servers replaced in turn: ranks in the slowest half second", rollServers),
 		here: thousands(lowest) + "/s", yardstick: "before: " + thousands(rateIn(calm)) + "/s", ratio: lowest / rateIn(calm), goal: "≥ 0.7",
 	})
 	return nil
@@ -129,10 +129,10 @@ func (r *report) addCold(what string, rounds []cold) {
 	slices.SortFunc(rounds, func(a, b cold) int { return cmp.Compare(a.after, b.after) })
 	m, last := rounds[len(rounds)/2], rounds[len(rounds)-1]
 	r.add(row{
-		what: fmt.Sprintf("%s: from ready until random ranks come at %.0f %% of the rate at the end, %d connections", what, 100*coldSpeed, readConns),
-		here: fmt.Sprintf("%.1f s, at most %.1f s, %s/s meanwhile, %s of %s answers refused; ready %.1f s after its start", m.after.Seconds(), last.after.Seconds(),
+		what: what + ": from ready to speed",
+		here: fmt.Sprintf("%.1f s, at most %.1f s; %s/s meanwhile; %s of %s refused; ready after %.1f s", m.after.Seconds(), last.after.Seconds(),
 			thousands(m.until), thousands(m.all.refused), thousands(m.all.answers), m.ready.Seconds()),
-		yardstick: fmt.Sprintf("at the end %s/s; statements to MySQL until then: %s", thousands(m.end), thousands(m.statements)),
+		yardstick: fmt.Sprintf("%s/s at the end; %s statements to MySQL", thousands(m.end), thousands(m.statements)),
 		goal:      fmt.Sprintf("≤ %.1f s", coldGoal.Seconds()), met: yesNo(m.after <= coldGoal),
 	})
 }

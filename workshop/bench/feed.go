@@ -72,7 +72,7 @@ func (w *world) measureFollowed(ctx context.Context, rep *report) error {
 		what           string
 		conns, entries int
 	}{
-		{fmt.Sprintf("single-entry submits, %d connections, with a follower", submitConns), submitConns, 1},
+		{fmt.Sprintf("single submits, %d connections, with a follower", submitConns), submitConns, 1},
 		{fmt.Sprintf("submits of %d entries, %d connections, with a follower", bulkRows, batchConns), batchConns, bulkRows},
 	} {
 		plain := w.submits(c.conns, c.entries)

@@ -299,14 +299,14 @@ func (f *freshness) quantile(q float64) time.Duration { return quantile(f.ages, 
 
 // row is the line of the table.
 func (f *freshness) row(fault string) row {
-	here := fmt.Sprintf("at most %s, p99 %s, p50 %s; of %s answers %d stale, %d back behind one before, %d errors; %s commits",
+	here := fmt.Sprintf("at most %s, p99 %s, p50 %s; %s answers: %d stale, %d back, %d errors; %s commits",
 		inMS(f.quantile(1)), inMS(f.quantile(0.99)), inMS(f.quantile(0.5)), thousands(f.samples), f.stale, f.back, f.failed, thousands(f.commits))
 	if f.stale > 0 {
 		here += fmt.Sprintf("; stale ones at most %s, %d of them back", inMS(f.staleMax), f.backStale)
 	}
 	return row{
-		what: "age of another server's answers, Redis " + fault, here: here,
-		goal: fmt.Sprintf("≤ %d ms, 0 stale, 0 back", freshGoal.Milliseconds()),
+		what: "Redis " + fault, here: here,
+		goal: fmt.Sprintf("≤ %d ms", freshGoal.Milliseconds()),
 		met:  yesNo(f.quantile(1) <= freshGoal && f.stale == 0 && f.back == 0 && f.failed == 0 && len(f.ages) > 0),
 	}
 }

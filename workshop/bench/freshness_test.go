@@ -32,7 +32,7 @@ func TestFreshnessOf(t *testing.T) {
 	if len(f.ages) != 7 || f.quantile(1) != 60*time.Millisecond || f.quantile(0) != 0 || f.ages[5] != 30*time.Millisecond {
 		t.Errorf("ages %v", f.ages)
 	}
-	if r := f.row("gone"); r.met != "no" || !strings.Contains(r.here, "at most 60 ms") || !strings.Contains(r.here, "of 10 answers 2 stale, 3 back behind one before, 1 errors") {
+	if r := f.row("gone"); r.met != "no" || !strings.Contains(r.here, "at most 60 ms") || !strings.Contains(r.here, "10 answers: 2 stale, 3 back, 1 errors") {
 		t.Errorf("%+v", r)
 	}
 	if r := freshnessOf(polls[:3], acks).row("healthy"); r.met != "yes" {

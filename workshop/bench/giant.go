@@ -168,11 +168,11 @@ func (w *world) giantSize(ctx context.Context, g *giants, rep *report) error {
 		holds = "holds them"
 	}
 	rep.add(row{
-		what:      "table and ordered index, " + g.large.size(),
+		what:      "table and ordered index",
 		here:      fmt.Sprintf("%.1f GB and %.1f GB, %.0f bytes a member", table/1e9, key/1e9, (table+key)/float64(g.large.members)),
 		yardstick: fmt.Sprintf("a buffer pool of %.1f GB, which %s", pool/1e9, holds),
 	})
-	rep.add(row{what: "filling, " + g.large.size(), here: thousands(g.large.fillRate) + " rows/s"})
+	rep.add(row{what: "filling", here: thousands(g.large.fillRate) + " rows/s"})
 	return nil
 }
 
@@ -199,7 +199,7 @@ func (w *world) giantBuild(ctx context.Context, g *giants, rep *report) error {
 		}
 		perMillion := took.Seconds() / (float64(b.members) / 1e6)
 		rep.add(row{
-			what: "build of the index, " + b.size(), here: fmt.Sprintf("%.1f s, %.2f s per million", took.Seconds(), perMillion),
+			what: "build of the index", here: fmt.Sprintf("%.1f s, %.2f s per million", took.Seconds(), perMillion),
 			goal: "≤ 1.3 s per million", met: yesNo(perMillion <= giantBuildGoal),
 		})
 	}
@@ -220,7 +220,7 @@ func (w *world) giantMemory(ctx context.Context, g *giants, rep *report) error {
 	size := heapBytes() - before
 	goal := giantMemoryGoal * max(1, float64(g.large.members)/1e8)
 	rep.add(row{
-		what: "memory of the index, " + g.large.size(), goal: fmt.Sprintf("≤ %.0f MiB", goal/(1<<20)), met: yesNo(size <= goal),
+		what: "memory of the index", goal: fmt.Sprintf("≤ %.0f MiB", goal/(1<<20)), met: yesNo(size <= goal),
 		here: fmt.Sprintf("%.1f MiB in %s buckets; saved in %.1f MiB", size/(1<<20), thousands(index.Len()), float64(len(saved))/(1<<20)),
 	})
 	runtime.KeepAlive(saved)
@@ -285,7 +285,7 @@ func (w *world) giantLatency(ctx context.Context, g *giants, rep *report) error 
 			q.goal = ""
 		}
 		rep.add(row{
-			what: q.what + ", " + g.large.size(), here: fmt.Sprintf("p50 %s, p99 %s", inMS(time.Duration(here)), inMS(quantile(large, 0.99))),
+			what: q.what, here: fmt.Sprintf("p50 %s, p99 %s", inMS(time.Duration(here)), inMS(quantile(large, 0.99))),
 			yardstick: fmt.Sprintf("%s: p50 %s", g.tenth.size(), inMS(time.Duration(there))), ratio: ratio, goal: q.goal,
 		})
 	}
@@ -357,7 +357,7 @@ func (w *world) giantLoad(ctx context.Context, g *giants, rep *report) error {
 	}
 	took := median(times)
 	rep.add(row{
-		what: "first rank of a new process, loading the index, " + g.large.size(), here: inMS(took), goal: "≤ 200 ms",
+		what: "first rank of a new process, loading the index", here: inMS(took), goal: "≤ 200 ms",
 		met: yesNo(took <= giantLoadGoal),
 	})
 	return nil
@@ -368,7 +368,7 @@ func (w *world) giantSubmits(ctx context.Context, g *giants, rep *report) error 
 	for _, load := range []struct {
 		what       string
 		callers, n int
-	}{{"single-entry submits, 128 callers", submitConns, 1}, {"submits of 500 entries, 4 callers", batchConns, bulkRows}} {
+	}{{"single submits, 128 callers", submitConns, 1}, {"submits of 500 entries, 4 callers", batchConns, bulkRows}} {
 		submits := func(b *board) func() (float64, error) {
 			return func() (float64, error) {
 				return together(load.callers, load.n, w.seconds(2*writeSeconds), func() error { return b.submit(ctx, load.n) })
@@ -379,7 +379,7 @@ func (w *world) giantSubmits(ctx context.Context, g *giants, rep *report) error 
 			return err
 		}
 		rep.add(row{
-			what: load.what + ", " + g.large.size(), here: thousands(large) + " rows/s",
+			what: load.what, here: thousands(large) + " rows/s",
 			yardstick: g.small.size() + ": " + thousands(small) + " rows/s", ratio: ratio, goal: "≥ 0.5",
 		})
 	}
@@ -392,7 +392,6 @@ func (w *world) giantServer(ctx context.Context, rep *report) error {
 	if w.service, err = startProgram(ctx, w.program, w.mysql.DSN+databaseOf(w.members), w.redis.URL, w.serveArgs); err != nil {
 		return err
 	}
-	size := thousands(w.members) + " members"
 	for _, conns := range []int{1, giantConns} {
 		r := load{
 			addrs: []string{w.addr}, conns: conns, warm: w.seconds(giantWarm), length: w.seconds(giantWarm + giantCalls),
@@ -403,7 +402,7 @@ func (w *world) giantServer(ctx context.Context, rep *report) error {
 		}
 		p50, p99 := r.quantile(0.5), r.quantile(0.99)
 		next := row{
-			what: fmt.Sprintf("rank of a random member by HTTP, connections: %d, %s", conns, size),
+			what: fmt.Sprintf("rank of a random member by HTTP, connections: %d", conns),
 			here: fmt.Sprintf("p50 %s, p99 %s; %s/s, %d refused", inMS(p50), inMS(p99), thousands(r.perSecond()), r.refused),
 		}
 		if conns == 1 {
@@ -416,7 +415,7 @@ func (w *world) giantServer(ctx context.Context, rep *report) error {
 		return err
 	}
 	rep.add(row{
-		what: "memory of that server at most (RSS), " + size, here: fmt.Sprintf("%.0f MiB", peak),
+		what: "memory of that server at most (RSS)", here: fmt.Sprintf("%.0f MiB", peak),
 		goal: fmt.Sprintf("≤ %d MiB", giantServing), met: yesNo(peak <= giantServing),
 	})
 	return nil

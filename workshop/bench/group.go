@@ -83,7 +83,7 @@ func (w *world) compareGroup(rep *report, with, alone *replicated) error {
 			return err
 		}
 		rep.add(row{
-			what:      fmt.Sprintf("submits, entries in each: %d, connections: %d, to %s", c.entries, c.conns, with.what),
+			what:      fmt.Sprintf("%s: submits of %d, %d connections", with.what, c.entries, c.conns),
 			here:      thousands(a) + " rows/s; p50 " + inMS(median(p50s[0])),
 			yardstick: alone.what + ": " + thousands(b) + " rows/s; p50 " + inMS(median(p50s[1])),
 			ratio:     ratio, goal: c.goal,
@@ -103,7 +103,7 @@ func (w *world) startAlone(ctx context.Context) (*replicated, string, error) {
 		return nil, "", err
 	}
 	dsn, err := s.CreateDatabase(ctx, groupDatabase)
-	return &replicated{what: "one database server", stop: func() { _ = s.Stop(context.Background()) }}, dsn, err
+	return &replicated{what: "one server", stop: func() { _ = s.Stop(context.Background()) }}, dsn, err
 }
 
 func (w *world) startGroup(ctx context.Context) (*replicated, string, error) {

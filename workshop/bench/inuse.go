@@ -123,7 +123,7 @@ func (u *unknown) importBeside(ctx context.Context, rep *report) error {
 		return err
 	}
 	what := fmt.Sprintf("a server imports %s rows into a board that is read, beside %d busy threads: ", thousands(u.members), runtime.NumCPU())
-	single := what + fmt.Sprintf("single-entry submits, %d a second, through ", singleRate)
+	single := what + fmt.Sprintf("single submits, %d a second, through ", singleRate)
 	rep.addBeside(single+"the server that is read", "p50", 0.5, with[0], without[0], writersGoal)
 	rep.addBeside(single+"the server that imports", "p50", 0.5, with[1], without[1], writersGoal)
 	rep.addBeside(what+fmt.Sprintf("random ranks, %d requests a second", besideRate), "p99", 0.99, with[2], without[2], readersGoal)

@@ -21,7 +21,7 @@ func machineOf(ctx context.Context, db *sql.DB, redisVersion string) (string, er
 	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&mysql); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d cores, %.0f GB of memory, %s/%s, %s, MySQL %s, %s", runtime.GOMAXPROCS(0), float64(memory)/(1<<30),
+	return fmt.Sprintf("%d cores, %.0f GB, %s/%s, %s, MySQL %s, %s", runtime.GOMAXPROCS(0), float64(memory)/(1<<30),
 		runtime.GOOS, runtime.GOARCH, runtime.Version(), mysql, redisVersion), nil
 }
 

@@ -177,7 +177,7 @@ func measure(ctx context.Context, o options, out, log io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		section := fmt.Sprintf("%s\n%s members, measured on %s in %.0f s with `%s`, on %s.\n", rep.table(), thousands(w.members),
+		section := fmt.Sprintf("%s\n%s members; %s, %.0f s; `%s`; %s.\n", rep.table(), thousands(w.members),
 			start.UTC().Format(time.DateOnly), time.Since(start).Seconds(), o.command(t.name), machine)
 		fmt.Fprint(out, section)
 		if o.page != "" {

@@ -166,14 +166,21 @@ func (r *report) addRead(q *question, here, bare *side) {
 		met = yesNo(false)
 	}
 	r.add(row{
-		what: q.what, yardstick: "bare handler, same bytes: " + bare.String(), ratio: ratio, goal: q.rateGoal + ", none stale, no error", met: met,
-		here: fmt.Sprintf("%s; %.0f %% from memory; of %s %d stale, %d refused, %d other errors", here,
-			100*float64(all.local)/float64(all.answers), thousands(all.answers), all.stale, all.refused, all.failed-all.refused),
+		what: q.what, yardstick: bare.String(), ratio: ratio, goal: q.rateGoal, met: met,
+		here: fmt.Sprintf("%s; %s answers, %.0f %% from memory%s", here, thousands(all.answers), 100*float64(all.local)/float64(all.answers), all.wrong()),
 	})
 	r.add(row{
 		what: q.what + ", CPU of an answer", here: inMicros(time.Duration(median(here.cpus))),
-		yardstick: "bare handler: " + inMicros(time.Duration(median(bare.cpus))), ratio: ratioOf(here.cpus, bare.cpus), goal: q.processorGoal,
+		yardstick: inMicros(time.Duration(median(bare.cpus))), ratio: ratioOf(here.cpus, bare.cpus), goal: q.processorGoal,
 	})
+}
+
+// wrong names answers that are stale, refused or errors, "" without any.
+func (r *loadResult) wrong() string {
+	if r.stale == 0 && r.failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d stale, %d refused, %d other errors", r.stale, r.refused, r.failed-r.refused)
 }
 
 // ratioOf returns the median of the ratios of neighbours.

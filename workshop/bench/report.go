@@ -18,7 +18,7 @@ type row struct {
 	what, here, yardstick string
 	ratio                 float64 // 0: not compared
 	goal                  string  // such as "≥ 0.8": of the ratio, if there is one
-	met                   string  // yes, no, or "": what the ratio says
+	met                   string  // yes, no, or "": what the ratio says; the table marks a goal that is missed
 }
 
 // add takes a row. Whether a ratio meets its goal is found out here, other goals come with what became of them.
@@ -32,13 +32,17 @@ func (r *report) add(row row) {
 // table returns the rows in Markdown.
 func (r *report) table() string {
 	var out strings.Builder
-	out.WriteString("| what | here | yardstick | ratio | goal | met |\n|---|---|---|---|---|---|\n")
+	out.WriteString("| what | here | yardstick | ratio | goal |\n|---|---|---|---|---|\n")
 	for _, row := range r.rows {
 		ratio := ""
 		if row.ratio > 0 {
 			ratio = fmt.Sprintf("%.2f", row.ratio)
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s |\n", row.what, row.here, row.yardstick, ratio, row.goal, row.met)
+		goal := row.goal
+		if row.met == "no" {
+			goal += ", missed"
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", row.what, row.here, row.yardstick, ratio, goal)
 	}
 	return out.String()
 }
@@ -128,7 +132,11 @@ func thousands[T int | int64 | float64](n T) string {
 }
 
 func inMS(d time.Duration) string {
-	return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
+	ms := float64(d) / float64(time.Millisecond)
+	if ms >= 1000 {
+		return thousands(ms) + " ms"
+	}
+	return fmt.Sprintf("%.3g ms", ms)
 }
 
 func inMicros(d time.Duration) string {

@@ -64,7 +64,7 @@ func (w *world) measureTold(rep *report) error {
 		return fmt.Errorf("submits with standings: %w", err)
 	}
 	rep.add(row{
-		what: fmt.Sprintf("single-entry submits with standings, %d connections", submitConns), here: thousands(a) + " rows/s",
+		what: fmt.Sprintf("single submits with standings, %d connections", submitConns), here: thousands(a) + " rows/s",
 		yardstick: "without: " + thousands(b) + " rows/s", ratio: ratio, goal: "≥ 0.8",
 	})
 	told.conns, told.rate, told.length = toldConns, toldRate, w.seconds(writeSeconds*writeRounds)

@@ -134,9 +134,9 @@ func (u *unknown) lost(ctx context.Context, rep *report, alone time.Duration) er
 		refused += r.beside.failed
 	}
 	rep.add(row{
-		what: fmt.Sprintf("p99 of another board that is neither in memory nor indexed, %d requests a second, meanwhile", besideRate),
+		what: fmt.Sprintf("p99 of another board without memory and index, %d requests a second, meanwhile", besideRate),
 		here: fmt.Sprintf("%s, %s refused", inMS(time.Duration(median(unknown))), thousands(refused)),
-		yardstick: fmt.Sprintf("while the %d connections ask for a board in memory: %s; without them: %s", readConns,
+		yardstick: fmt.Sprintf("while %d connections read a board in memory: %s; alone: %s", readConns,
 			inMS(time.Duration(median(known))), inMS(time.Duration(median(quiet)))),
 		ratio: median(ratios), goal: besideGoal,
 	})
@@ -373,15 +373,14 @@ func (r *report) addUnknown(what string, alone time.Duration, rounds []*askedUnk
 		return fmt.Sprintf("%.1f s", r.after.Seconds())
 	}
 	added := row{
-		what: fmt.Sprintf("a board that nothing knows, %s, beside %d busy threads: until random ranks come at %.0f %% of the rate at the end, %d connections",
-			what, runtime.NumCPU(), 100*coldSpeed, readConns),
-		here: fmt.Sprintf("%s, at most %s, %s/s meanwhile, %s of %s answers refused, the slowest refusal after %s; %s statements ended by their limit, %.0f scans",
+		what: fmt.Sprintf("an unknown board, %s, %d busy threads: to speed", what, runtime.NumCPU()),
+		here: fmt.Sprintf("%s, at most %s; %s/s meanwhile; %s of %s refused, the slowest after %s; %s statements at their limit, %.0f scans",
 			took(m), took(last), thousands(m.until), thousands(m.refused), thousands(m.answers), inMS(quantile(m.rejections, 1)), thousands(limited), m.scanning),
-		yardstick: fmt.Sprintf("at the end %s/s", thousands(m.end)),
+		yardstick: fmt.Sprintf("%s/s at the end", thousands(m.end)),
 	}
 	if alone > 0 {
-		added.yardstick += fmt.Sprintf("; the load for one reader %.1f s", alone.Seconds())
-		added.ratio, added.goal = m.after.Seconds()/alone.Seconds(), fmt.Sprintf("≤ %g, no statement ended", unknownGoal)
+		added.yardstick += fmt.Sprintf("; %.1f s the load for one reader", alone.Seconds())
+		added.ratio, added.goal = m.after.Seconds()/alone.Seconds(), fmt.Sprintf("≤ %g", unknownGoal)
 		added.met = yesNo(m.atSpeed && added.ratio <= unknownGoal && limited == 0)
 	}
 	r.add(added)

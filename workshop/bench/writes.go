@@ -41,9 +41,9 @@ func (w *world) measureWrites(ctx context.Context, rep *report) error {
 	single, batches := w.submits(submitConns, 1), w.submits(batchConns, bulkRows)
 	bulk := func() (float64, error) { return w.plainUpserts(ctx, 1, bulkRows) }
 	err := addPairs(rep, []pairing{
-		{"single-entry submits, 128 connections", "bare loop of 500-row upserts", "≥ 0.32", single, bulk},
-		{"submits of 500 entries, 4 connections", "bare loop of 500-row upserts", "≥ 0.88", batches, bulk},
-		{"single-entry submits with a condition, 128 connections", "without one", "≥ 0.9", w.conditional, single},
+		{"single submits, 128 connections", "loop of 500-row upserts", "≥ 0.32", single, bulk},
+		{"submits of 500 entries, 4 connections", "loop of 500-row upserts", "≥ 0.88", batches, bulk},
+		{"single submits with a condition, 128 connections", "without one", "≥ 0.9", w.conditional, single},
 	})
 	if err != nil {
 		return err
@@ -53,8 +53,8 @@ func (w *world) measureWrites(ctx context.Context, rep *report) error {
 
 // measureSingle holds submits of one entry by so many connections against plain upserts. where begins the text of each row.
 func (w *world) measureSingle(ctx context.Context, rep *report, where string) error {
-	const yardstick = "autocommit upserts, pool of 32, no HTTP"
-	what := func(conns int) string { return fmt.Sprintf("%ssingle-entry submits, %d connections", where, conns) }
+	const yardstick = "upserts"
+	what := func(conns int) string { return fmt.Sprintf("%ssingle submits, %d connections", where, conns) }
 	plain := func() (float64, error) { return w.plainUpserts(ctx, plainPool, 1) }
 	few := w.submits(fewConns, 1)
 	return addPairs(rep, []pairing{
@@ -112,7 +112,7 @@ func (w *world) measureBoardsAtOnce(ctx context.Context, rep *report, where stri
 	if err != nil {
 		return fmt.Errorf("%d boards: %w", severalBoards, err)
 	}
-	what := fmt.Sprintf("%ssingle-entry submits, %d connections, %d boards", where, severalConns, severalBoards)
+	what := fmt.Sprintf("%ssingle submits, %d connections, %d boards", where, severalConns, severalBoards)
 	rep.add(row{what: what, here: thousands(a) + " rows/s", yardstick: "all of them to one: " + thousands(b) + " rows/s", ratio: ratio, goal: "≥ 0.8"})
 	rep.add(row{
 		what: what, here: "p99 " + inMS(time.Duration(median(p99s))), yardstick: "p50: " + inMS(time.Duration(median(p50s))),
