@@ -14,7 +14,7 @@ import (
 type Settings struct {
 	Folder // of --site
 
-	_ struct{} `setting:"site" section:"Pages" value:"folder" doc:"folder that says how the pages look; each of these may be missing: title.txt, header.txt (manual, console, Shop https://example.com/), footer.txt, accent.txt (a colour, #3151d3), language.txt (for readers whose languages there are not: de), logo.png, font.ttf (for letters in share pictures that are not Latin, Greek or Cyrillic), and logos, pictures that boards may have"`
+	_ struct{} `setting:"site" section:"Pages" value:"folder" doc:"folder with the look of the pages; each file may be missing: title.txt, header.txt (manual, console, Shop https://example.com/), footer.txt, accent.txt (a colour, #3151d3), language.txt (language if none of the reader's is available, such as de), logo.png, font.ttf (letters in share pictures that are not Latin, Greek or Cyrillic), and logos, a folder of pictures for boards"`
 	_ struct{} `setting:"site-title" old:"site"`
 	_ struct{} `setting:"site-accent" old:"site"`
 	_ struct{} `setting:"site-logo" old:"site"`

@@ -11,9 +11,9 @@ import (
 
 // Settings are the quotas of those that have none of their own, by the tags of package settings.
 type Settings struct {
-	Keys      leaderboard.Rates `setting:"key-quota" section:"Quotas" value:"requests/rows/heavy" default:"20000/500000/500" doc:"requests/rows/heavy a second of a key that has no quota of its own, on all servers together: requests, entries, friends and profiles that it writes, and units of heavy work; 0: any number"`
-	Players   leaderboard.Rates `setting:"player-quota" value:"requests/rows/heavy" default:"100/20/20" doc:"requests/rows/heavy a second of a player who comes with a token; rows are entries submitted"`
-	Addresses leaderboard.Rates `setting:"address-quota" value:"requests/heavy" default:"1000/100" doc:"requests/heavy a second without a key from one IPv4 address or one /64 of IPv6, other than this machine's, once --trusted-proxies is given"`
+	Keys      leaderboard.Rates `setting:"key-quota" section:"Quotas" value:"requests/rows/heavy" default:"20000/500000/500" doc:"requests/rows/heavy a second for a key without its own quota, on all servers together: requests, entries, friends and profiles written, units of heavy work; 0: any number"`
+	Players   leaderboard.Rates `setting:"player-quota" value:"requests/rows/heavy" default:"100/20/20" doc:"requests/rows/heavy a second of a player with a token; rows are entries submitted"`
+	Addresses leaderboard.Rates `setting:"address-quota" value:"requests/heavy" default:"1000/100" doc:"requests/heavy a second without a key from one IPv4 address or IPv6 /64 that is not this machine, once --trusted-proxies is given"`
 
 	_ struct{} `setting:"key-requests" old:"key-quota"`
 	_ struct{} `setting:"key-rows" old:"key-quota"`

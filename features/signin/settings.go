@@ -16,20 +16,20 @@ import (
 
 // Settings are how people sign in, by the tags of package settings.
 type Settings struct {
-	PublicURL string `setting:"public-url" section:"People who sign in" value:"URL" doc:"URL at which people reach the server, as in https://scores.example, without a path; --oidc-issuer needs it"`
+	PublicURL string `setting:"public-url" section:"People who sign in" value:"URL" doc:"URL of the server for people, as in https://scores.example, without a path; --oidc-issuer needs it"`
 
-	Issuer string   `setting:"oidc-issuer" value:"URL" doc:"URL of the OpenID provider by which people sign in to the console, as it calls itself; empty: nobody signs in, there are keys"`
+	Issuer string   `setting:"oidc-issuer" value:"URL" doc:"URL of the OpenID provider for signing in to the console, exactly as it names itself; empty: nobody signs in, there are keys"`
 	Client string   `setting:"oidc-client-id" doc:"id of this server at the provider"`
 	Secret string   `setting:"oidc-client-secret" doc:"its secret there, best as a variable; empty: a public client, which PKCE protects"` // secret
-	Scopes []string `setting:"oidc-scopes" default:"email,profile" bytes:"255" doc:"what is asked of the provider, besides openid, separated by commas"`
+	Scopes []string `setting:"oidc-scopes" default:"email,profile" bytes:"255" doc:"scopes to request besides openid, separated by commas"`
 
-	Claim   string   `setting:"oidc-claim" default:"groups" doc:"claim of the ID token that the next three have values of: a text or a list, as in groups, email or realm_access.roles; an email address has to be verified"`
-	Admins  []string `setting:"oidc-admins" bytes:"255" doc:"values of it, separated by commas, with which somebody has scope admin"`
-	Writers []string `setting:"oidc-writers" bytes:"255" doc:"those with scope write"`
-	Readers []string `setting:"oidc-readers" bytes:"255" doc:"those with scope read"`
-	Boards  string   `setting:"oidc-boards-claim" doc:"claim with the boards that somebody may see to, a list of names and of prefixes such as game1-*; empty: all boards"`
+	Claim   string   `setting:"oidc-claim" default:"groups" doc:"claim of the ID token that holds roles, a text or a list, as in groups, email or realm_access.roles; an email address has to be verified"`
+	Admins  []string `setting:"oidc-admins" bytes:"255" doc:"values of that claim that give scope admin, separated by commas"`
+	Writers []string `setting:"oidc-writers" bytes:"255" doc:"values that give scope write"`
+	Readers []string `setting:"oidc-readers" bytes:"255" doc:"values that give scope read"`
+	Boards  string   `setting:"oidc-boards-claim" doc:"claim that lists the boards of a person, names and prefixes such as game1-*; empty: all boards"`
 
-	Session time.Duration `setting:"oidc-session" doc:"how long somebody is signed in, from 1m to 12h"`
+	Session time.Duration `setting:"oidc-session" doc:"duration of a session, from 1m to 12h"`
 }
 
 // Parsers implements settings.Parsers.

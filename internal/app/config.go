@@ -13,26 +13,26 @@ import (
 // Config is the settings of a serving process, by the tags of package settings, and what only programs and tests set. Defaults returns
 // their defaults. Those of features are in structs of theirs.
 type Config struct {
-	MySQLDSN      string `setting:"mysql-dsn" section:"MySQL and Redis" value:"DSN" doc:"DSN of the MySQL database, as in user:password@tcp(127.0.0.1:3306)/leaderboard; a primary and its replicas: tcp(db1:3306,db2:3306)"` // secret
-	MySQLMaxConns int    `setting:"mysql-max-conns" default:"32" range:"16,10000" doc:"connections to MySQL at most, reads and writes together; at least 16, so that each kind of work has some"`
-	RedisURL      string `setting:"redis-url" value:"URL" doc:"URL of the Redis, as in redis://:password@127.0.0.1:6379/0; empty: run without Redis. Cluster: redis://h1:6379,h2:6379?cluster=true, any of its nodes; Sentinel: redis://s1:26379,s2:26379/0?master=name, the sentinels"` // secret
+	MySQLDSN      string `setting:"mysql-dsn" section:"MySQL and Redis" value:"DSN" doc:"DSN of MySQL, as in user:password@tcp(127.0.0.1:3306)/leaderboard; a primary and its replicas: tcp(db1:3306,db2:3306)"` // secret
+	MySQLMaxConns int    `setting:"mysql-max-conns" default:"32" range:"16,10000" doc:"maximum of connections to MySQL, at least 16"`
+	RedisURL      string `setting:"redis-url" value:"URL" doc:"URL of Redis, as in redis://:password@127.0.0.1:6379/0; empty: no Redis. Cluster: redis://h1:6379,h2:6379?cluster=true; Sentinel: redis://s1:26379,s2:26379/0?master=name"` // secret
 
 	Listen                   string                `setting:"listen" section:"Serving" value:"host:port" default:"127.0.0.1:8080" doc:"host:port to serve on; port 0 takes a free one"`
-	BasePath                 string                `setting:"base-path" value:"path" doc:"path below which all of the service is, behind a proxy that passes paths on as they are, as in /games; empty: the root"`
+	BasePath                 string                `setting:"base-path" value:"path" doc:"path of the whole service behind a proxy that keeps paths, as in /games; empty: the root"`
 	OpsListen                string                `setting:"ops-listen" value:"host:port" doc:"host:port for /metrics, /livez, /readyz and /debug/pprof alone; empty: none"`
-	PublicMetrics            bool                  `setting:"public-metrics" doc:"show /metrics on --listen too, to everybody who can reach it; dev does"`
-	TLSCert                  string                `setting:"tls-cert" value:"file" doc:"file of the certificates that --listen serves TLS with, PEM, its own first; it is read again when it changes. Empty: no TLS"`
+	PublicMetrics            bool                  `setting:"public-metrics" doc:"show /metrics on --listen too, to everybody; dev does"`
+	TLSCert                  string                `setting:"tls-cert" value:"file" doc:"file of TLS certificates for --listen, PEM, its own first; read again when it changes. Empty: no TLS"`
 	TLSKey                   string                `setting:"tls-key" value:"file" doc:"file of the key of --tls-cert, PEM"`
-	MaxConnections           int                   `setting:"max-connections" default:"8192" range:"16,1000000" doc:"connections of clients at once at most; beyond it: 503"`
-	MaxStreams               int                   `setting:"max-streams" default:"4096" range:"1,1000000" doc:"streams of clients that are open at once at most; beyond it: 503"`
-	MaxConnectionsPerAddress int                   `setting:"max-connections-per-address" default:"0" range:"0,1000000" doc:"of them from one IPv4 address or one /64 of IPv6, other than this machine's and those of --trusted-proxies, which has to be given; 0: any number"`
-	TrustedProxies           TrustedProxies        `setting:"trusted-proxies" doc:"addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none: their connections are those of many clients"`
-	Keys                     []httpapi.SettingsKey `setting:"keys" doc:"bearer keys as comma-separated scope:key, with scope read, write or admin; empty: public reads only"`
-	AllowPrivate             bool                  `setting:"allow-private-addresses" doc:"for development: the keys of issuers of players' tokens may be at private addresses, and at http://localhost; endpoints of events that ask for it (allow_private) may have http and private addresses"`
-	CORSOrigins              []string              `setting:"cors-origins" doc:"origins whose pages may use the API from a browser, as in https://game.example,http://localhost:3000, or * for all; empty: none"`
-	ShutdownTimeout          time.Duration         `setting:"shutdown-timeout" default:"12s" range:"0s" doc:"how long requests under way may take to end at shutdown"`
-	DrainDelay               time.Duration         `setting:"drain-delay" default:"0s" range:"0s" doc:"how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"`
-	Migrate                  bool                  `setting:"migrate" command:"serve" doc:"bring the schema up to date at the start, waiting for MySQL if it is away"`
+	MaxConnections           int                   `setting:"max-connections" default:"8192" range:"16,1000000" doc:"maximum of client connections; more get 503"`
+	MaxStreams               int                   `setting:"max-streams" default:"4096" range:"1,1000000" doc:"maximum of open streams; more get 503"`
+	MaxConnectionsPerAddress int                   `setting:"max-connections-per-address" default:"0" range:"0,1000000" doc:"maximum of connections per IPv4 address or IPv6 /64, except of this machine and the proxies; needs --trusted-proxies; 0: any number"`
+	TrustedProxies           TrustedProxies        `setting:"trusted-proxies" doc:"addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none"`
+	Keys                     []httpapi.SettingsKey `setting:"keys" doc:"bearer keys as scope:key, separated by commas, with scope read, write or admin; empty: public reads only"`
+	AllowPrivate             bool                  `setting:"allow-private-addresses" doc:"for development: allow private addresses and http://localhost for keys of players' issuers, and http and private addresses for endpoints with allow_private"`
+	CORSOrigins              []string              `setting:"cors-origins" doc:"origins whose pages may use the API, as in https://game.example,http://localhost:3000, or * for all; empty: none"`
+	ShutdownTimeout          time.Duration         `setting:"shutdown-timeout" default:"12s" range:"0s" doc:"time for requests under way to end at shutdown"`
+	DrainDelay               time.Duration         `setting:"drain-delay" default:"0s" range:"0s" doc:"time in which /readyz says 503 before the listener closes at shutdown, for load balancers to notice"`
+	Migrate                  bool                  `setting:"migrate" command:"serve" doc:"bring the schema up to date at the start, and wait for MySQL if it is away"`
 	Fault                    Fault                 `setting:"fault" command:"serve" hidden:"a testing aid" doc:"testing aid: kill:POINT or stop:POINT sends SIGKILL or SIGSTOP to this process at a named point of a rebuild; leave:copies writes no commit to a copy before a reader finds it old"`
 
 	Servers int `setting:"servers" section:"Quotas" default:"1" range:"1,10000" doc:"servers that share the quotas: without Redis each lets through its part"`
@@ -40,12 +40,12 @@ type Config struct {
 	BatchRows int           `setting:"batch-rows" section:"Writing" range:"1,10000" old:""` // of store.Config; 0: its default, as of the next
 	WriteWait time.Duration `setting:"write-wait" range:"1ms" old:""`
 	KeyTTL    time.Duration `setting:"key-ttl" range:"1m" old:""`
-	ChangeTTL time.Duration `setting:"change-ttl" default:"1h" range:"1m" doc:"how long the change log is kept; a copy that lags further is rebuilt"`
-	AuditTTL  time.Duration `setting:"audit-ttl" default:"9600h" range:"1m" doc:"how long records of changes are kept: see leaderboard audit"`
+	ChangeTTL time.Duration `setting:"change-ttl" default:"1h" range:"1m" doc:"age to which the change log is kept; a copy that lags further is rebuilt"`
+	AuditTTL  time.Duration `setting:"audit-ttl" default:"9600h" range:"1m" doc:"age to which records of changes are kept: see leaderboard audit"`
 
-	MaxAge             time.Duration `setting:"max-age" section:"Reading" default:"200ms" range:"20ms" doc:"how old an answer may be that does not say that it is stale"`
-	ResidentMemory     int64         `setting:"resident-memory" value:"bytes" doc:"memory for periods that are kept whole in the process, in bytes as in 256MiB; 0: none is kept; empty: a quarter of GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"`
-	StaleLimit         time.Duration `setting:"stale-limit" default:"10m" range:"1ms" doc:"how old an answer may be, marked stale, when MySQL and Redis are away"`
+	MaxAge             time.Duration `setting:"max-age" section:"Reading" default:"200ms" range:"20ms" doc:"maximum age of an answer not marked stale"`
+	ResidentMemory     int64         `setting:"resident-memory" value:"bytes" doc:"memory for periods kept whole, in bytes as in 256MiB; 0: none; empty: a quarter of GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"`
+	StaleLimit         time.Duration `setting:"stale-limit" default:"10m" range:"1ms" doc:"maximum age of an answer marked stale, when MySQL and Redis are away"`
 	FallbackConcurrent int           `setting:"fallback-concurrent" range:"1,10000" old:""` // 0: the default of cache, as of the next
 	ReadWait           time.Duration `setting:"read-wait" range:"1ms" old:""`
 
