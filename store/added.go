@@ -8,18 +8,18 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Steps repeats a statement, whose last argument is how many rows it changes, until no more are left.
+// Steps repeats a statement, whose last argument is the number of rows that it changes, until no rows are left.
 type Steps func(ctx context.Context, query string, args ...any) error
 
 // Forget deletes the rows of a member, or gives the member another name in them, alias, and removes what people wrote about the
 // member. A member may have very many rows, so they go in steps. It may be called again, also by several processes at once.
 type Forget func(ctx context.Context, member, alias []byte, steps Steps) error
 
-// BoardChange writes what goes with the rules of a board that is created or changed, in the transaction of that. old are the rules before.
-// The row of the board is locked.
+// BoardChange writes a feature's rows for a board that is created or changed, in the same transaction. old are the rules
+// before. The row of the board is locked.
 type BoardChange func(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboard.Rules) error
 
-// Data is a list of what is stored of a member. Each calls tell with every record. Its errors are those of MemberData.
+// Data is one list of a member's stored data. Each calls tell with every record. It has the errors of MemberData.
 type Data struct {
 	List leaderboard.DataList
 	Each func(ctx context.Context, member string, tell func(record any) error) error

@@ -51,7 +51,7 @@ func (s *Boards) PutBoard(ctx context.Context, name string, rules leaderboard.Ru
 	return s.ChangeBoard(ctx, name, func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil })
 }
 
-// ChangeBoard is PutBoard with the rules that change returns for the board as it is, nil when it does not exist. The board is
+// ChangeBoard is PutBoard with the rules that change returns for the present board, nil if it does not exist. The board is
 // locked meanwhile: of two changes at once, the second sees the result of the first. change is called again when the
 // transaction is repeated. When it fails nothing is done, and its error is wrapped.
 func (s *Boards) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
@@ -66,7 +66,7 @@ func (s *Boards) ChangeBoard(ctx context.Context, name string, change leaderboar
 	return b, created, mysql.Translate(ctx, "put board", err)
 }
 
-// Add adds what goes with the rules of boards, such as features have. It is called before the first change.
+// Add adds the BoardChanges of features. It is called before the first change.
 func (s *Boards) Add(change BoardChange) { s.added = append(s.added, change) }
 
 func (s *Boards) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
@@ -131,7 +131,7 @@ func (s *Boards) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chan
 	return l.Board, created, nil
 }
 
-// boardChange is what has happened to a board, in its event.
+// boardChange is the change of a board in its event.
 type boardChange string
 
 const (
@@ -147,7 +147,7 @@ func changeOf(created bool) boardChange {
 	return boardChangeUpdated
 }
 
-// enterBoard enters the event of a change of a board. version is that of its rules.
+// enterBoard enters the event of a change of a board. version is the version of its rules.
 func (s *Boards) enterBoard(ctx context.Context, tx *sqlx.Tx, name string, version int64, change boardChange) error {
 	return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.News{Kind: leaderboard.EventKindBoardChanged, Board: name, Data: outbox.Of(struct {
 		Board   string      `json:"board"`
@@ -247,7 +247,7 @@ func refuseWithEntries(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []
 	return refuseIf(ctx, tx, hasHiddenEntries+")", boardID, hidden)
 }
 
-// dropUnused deletes the calendar periods of a board, whose bounds are about to move, unless one was ever used.
+// dropUnused deletes the calendar periods of a board, whose bounds are about to move, unless a period was ever used.
 func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []leaderboard.FieldError) error {
 	conflict := &leaderboard.ConflictError{Reason: "calendar periods of the board were used", Fields: fixed}
 	const used = "SELECT EXISTS (SELECT 1 FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season') AND last_seq > 0)"
@@ -261,7 +261,7 @@ func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []leaderb
 	return err
 }
 
-// dropSeasons deletes the periods of seasons that the new rules do not have, or have with other bounds. One that was used
+// dropSeasons deletes the periods of seasons that the new rules do not have, or have with other bounds. A used period
 // stays, because its standings are history.
 func dropSeasons(ctx context.Context, tx *sqlx.Tx, boardID int64, seasons []leaderboard.SeasonRule) error {
 	var rows []boards.PeriodRow

@@ -14,9 +14,9 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// BenchmarkWindows compares single submits from 128 callers to a board with all eight windows with those to a board
-// with one: eight times the rows. MySQL has its durable defaults, as in production: a commit then costs what it costs,
-// and is shared by all windows.
+// BenchmarkWindows compares single submits from 128 callers to a board with all eight windows with submits to a board with
+// one window: eight times the rows. MySQL has its durable defaults, as in production: all windows share the cost of a
+// commit.
 //
 //	go test ./store -run '^$' -bench Windows -benchtime 10x
 func BenchmarkWindows(b *testing.B) {
@@ -52,7 +52,7 @@ func BenchmarkWindows(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkMultiBoard compares submits of one entry to each of four boards in one request with the same in four requests,
+// BenchmarkMultiBoard compares submits of one entry to each of four boards in one request with submits in four requests,
 // one after the other, from 128 callers.
 //
 //	go test ./store -run '^$' -bench MultiBoard -benchtime 10x
@@ -83,7 +83,7 @@ func BenchmarkMultiBoard(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// openDurable returns a store on a server of its own with durable defaults.
+// openDurable returns a store on a separate server with durable defaults.
 func openDurable(b *testing.B) *store.Store {
 	b.Helper()
 	server, err := devserver.StartMySQL(b.Context(), devserver.Config{Dir: b.TempDir(), MySQLOnly: true})

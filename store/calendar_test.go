@@ -25,8 +25,7 @@ func TestWindows(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) { storetest.RunWindows(t, clocked(t, dsn)) })
 }
 
-// TestPropertyOfWindows runs the histories of TestProperty on boards with calendar windows, while time goes on in
-// leaps.
+// TestPropertyOfWindows runs the histories of TestProperty on boards with calendar windows, while time passes in leaps.
 func TestPropertyOfWindows(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) { storetest.Property(t, clocked(t, dsn)) })

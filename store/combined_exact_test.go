@@ -25,7 +25,7 @@ type combinedCrowd struct {
 	answers []combinedAnswer
 }
 
-// combinedAnswer is a question and what was answered, a page or a member's standings.
+// combinedAnswer is a question with its answer, a page or a member's standings.
 type combinedAnswer struct {
 	query  leaderboard.CombinedQuery
 	page   *leaderboard.CombinedPage
@@ -44,7 +44,7 @@ func newCombinedCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change 
 
 func (c *combinedCrowd) name(rng *rand.Rand) string { return fmt.Sprintf("m%d", rng.IntN(c.members)) }
 
-// write submits batches to one board or the same one to all, and removes members.
+// write submits batches to one board, or the same batch to all, and removes members.
 func (c *combinedCrowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batches int) error {
 	for range batches {
 		boards := []leaderboard.PeriodRef{c.refs[rng.IntN(len(c.refs))]}
@@ -163,7 +163,7 @@ func (c *combinedCrowd) judge(t *testing.T) {
 	}
 }
 
-// TestCombinedExactness: beside all other work every answer is true at the states that it names.
+// TestCombinedExactness: during all other work every answer is correct at the states that it names.
 func TestCombinedExactness(t *testing.T) {
 	t.Parallel()
 	asc := leaderboard.Rules{Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}}

@@ -43,7 +43,7 @@ func TestConcurrentSums(t *testing.T) {
 					if i%3 == 0 {
 						r.Key = fmt.Sprint(w, "-", i)
 					}
-					for range 1 + i%2 { // those with a key twice now and then
+					for range 1 + i%2 { // entries with a key, sometimes twice
 						if _, err := servers[(w+i)%2].Writer.Submit(context.Background(), r); err != nil {
 							t.Error(err)
 						}
@@ -109,7 +109,7 @@ func (f *followers) hear(i int) func(leaderboard.PeriodRef, leaderboard.Commit) 
 	}
 }
 
-// check: each server heard of its own commits in order, and together they heard of all.
+// check: each server reported its own commits in order, and together they reported all.
 func (f *followers) check(t *testing.T, want []leaderboard.Commit) {
 	t.Helper()
 	var all []leaderboard.Commit

@@ -10,10 +10,10 @@ import (
 	"leaderboard/store/commit"
 )
 
-// Config is what a Store needs to know. Only DSN has no default.
+// Config is the configuration of a Store. Only DSN has no default.
 type Config struct {
-	// DSN names the server and the database in the form of go-sql-driver/mysql. Settings that the store depends on
-	// (time zone, isolation, sql_mode, timeouts below) override what it says.
+	// DSN names the server and the database in the form of go-sql-driver/mysql. Settings that the store depends on (time
+	// zone, isolation, sql_mode, timeouts below) override its settings.
 	DSN string
 	// MaxConns bounds the connections, five sixteenths of them for writes. Default 32; with less than 16 there are a few more.
 	MaxConns int
@@ -36,30 +36,30 @@ type Config struct {
 	AuditTTL time.Duration
 	// ChangeTTL is how long the change log reaches back at least. Default 1h.
 	ChangeTTL time.Duration
-	// IndexMinEntries is the size of a period from which on it gets a rank index. Default 2000: up to there
-	// counting takes 0.15 ms more at most than with an index.
+	// IndexMinEntries is the size of a period at which it gets a rank index. Default 2000: below that, counting takes at
+	// most 0.15 ms more than with an index.
 	IndexMinEntries int64
 	// IndexTarget is the number of entries per bucket of a rank index. Default 256.
 	IndexTarget int
 	// IndexSaveEvery is after how many changes a rank index is saved; it is also saved when it is new or twice as large, before a
 	// quarter of ChangeTTL has passed (by Sweep), before it gives way to another one, and by Close. Default 200,000.
 	IndexSaveEvery int64
-	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the one that was used last is always kept.
-	// Default 256 MiB, enough for a billion entries.
+	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the last used index is always kept. Default 256
+	// MiB, enough for a billion entries.
 	IndexMemory int64
 	// DeriveRows is how many entries of a derived board one transaction changes. A step with more takes several, and until
 	// the last one the board is leaderboard.DerivationStateComputing. Default 200,000.
 	DeriveRows int
-	// Clock changes the SQL expression of the database clock (NOW(6) or SYSDATE(6)) that all statements use for the present.
-	// It is for tests with other times; nil leaves it as it is.
+	// Clock changes the SQL expression of the database clock (NOW(6) or SYSDATE(6)) that all statements use for the
+	// present. It is for tests with other times; nil does not change it.
 	Clock func(database string) string
 	// Logger receives what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
-	// Parts are what features add to the transaction of submissions, in the order in which they read, decide and write.
+	// Parts are the features' parts in the transaction of submissions, in the order in which they read, decide and write.
 	Parts []commit.Part
 
 	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed
-	// afterwards. Commits of other processes, and those whose outcome is unknown, are not reported: follow Changes.
+	// afterwards. Commits of other processes, and commits with an unknown outcome, are not reported: follow Changes.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
 	// Random returns the bits of the ids that writers make, for tests; nil: bits of math/rand.
 	Random func() uint64

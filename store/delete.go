@@ -17,9 +17,10 @@ import (
 // deleteSteps bounds the statements that DeleteBoard sends itself to delete rows.
 const deleteSteps = 24
 
-// DeleteBoard deletes a board with all its periods, or returns ErrBoardNotFound. Afterwards the name is free and no
-// reader finds the board by it. It deletes the rows of a small board; those of a large one are left to Sweep, which removes them in
-// steps, and Purge returns how many are left. Until then a period older than the newest thousand can still be read by its id.
+// DeleteBoard deletes a board with all its periods, or returns ErrBoardNotFound. Afterwards the name is free and no reader
+// finds the board by it. It deletes the rows of a small board; the rows of a large one are left to Sweep, which removes
+// them in steps, and Purge returns how many are left. Until then a period older than the newest thousand can still be read
+// by its id.
 func (s *Boards) DeleteBoard(ctx context.Context, name string) error {
 	var id int64
 	err := s.writer.Alone(ctx, name, func(tx *sqlx.Tx) (err error) {
@@ -58,7 +59,7 @@ func (s *Boards) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64
 	if _, err := tx.ExecContext(ctx, rename, id); err != nil {
 		return 0, err
 	}
-	// All periods that are read much, and no more of the others than fit well into one transaction.
+	// All periods that are read much, and of the others as many as fit well into one transaction.
 	for _, query := range []string{
 		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'open'",
 		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'closed' ORDER BY id DESC LIMIT 1000",

@@ -76,7 +76,7 @@ func equals(t *testing.T, s *store.Store, checked int64) {
 	}
 }
 
-// TestDerivedLog: a step of many changes is one state in the entries and several commits in the log, which lead to it.
+// TestDerivedLog: a step of many changes is one state in the entries and several commits in the log, that lead to it.
 func TestDerivedLog(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -251,7 +251,7 @@ func TestDerivedTogether(t *testing.T) {
 	})
 }
 
-// replayed checks that the log is one history without a gap that leads to the present entries.
+// replayed checks that the log leads without a gap to the present entries.
 func replayed(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) {
 	t.Helper()
 	p, err := s.Boards.Period(t.Context(), ref.ID)

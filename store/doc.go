@@ -1,14 +1,14 @@
 // Package store keeps boards, entries and their history in MySQL, the database of the service.
 //
-// Here are boards, periods, labels, hidden members, erasures, runs and the housekeeping, each in files of its
-// own over store.go. Everything else is in other packages, each of which begins with its reading order:
+// Here are boards, periods, labels, hidden members, erasures, runs and the housekeeping, each in its own files, above
+// store.go. Everything else is in other packages, which begin with their reading order:
 //
 //   - store/commit writes: submissions queue per board and are committed in batches, one writer at a time per period, in
 //     this process and in all others, so that seq has no gap and follows the order of the commits.
 //   - store/internal/derived keeps derived boards up to date with their sources, and writes through commit.
 //   - store/internal/read answers, exactly at the seq that it reports, from the statements of internal/entries and the rank
 //     indexes of store/internal/index.
-//   - store/internal/boards has the rows of boards and periods, and the rollover; internal/mysql is the way to the database.
+//   - store/internal/boards has the rows of boards and periods, and the rollover; internal/mysql connects to the database.
 //
-// What a feature keeps in tables of its own it adds here: its Job to Housekeeping, its Forget to Erasures, its Data to Members.
+// A feature with its own tables adds to this package: its Job to Housekeeping, its Forget to Erasures, its Data to Members.
 package store

@@ -25,22 +25,22 @@ import (
 // How a member is erased.
 //
 // First a row of erasures is committed, so that Sweep can finish an erasure that stops. Then everything about the member
-// besides entries is deleted, then the entries, period by period in the order of their ids, each through the writer of
-// its board: the ranks below close up, and the copies, the rank indexes and the derived boards follow as after any
-// other change. The rows of hidden_members go last: a hidden entry of a member that is not hidden would be shown. Records
-// about the member, in audit and submissions, stay under a random name, which is in the row of erasures and is forgotten with
-// it. Every step may be repeated, and run by several processes at once.
+// except the entries is deleted, then the entries, period by period in the order of their ids, each through the writer of
+// its board: the ranks below close up, and the copies, the rank indexes and the derived boards follow as after any other
+// change. The rows of hidden_members go last: a hidden entry of a member that is not hidden would be shown. Records about
+// the member, in audit and submissions, stay under a random name, which is in the row of erasures and is forgotten with it.
+// Every step may be repeated, and run by several processes at once.
 
 const (
 	// erasePeriods is how many periods are looked through at once for entries of a member.
 	erasePeriods = 1000
-	// eraseTogether is how many entries are removed at the same time: those of one board go in one batch.
+	// eraseTogether is the number of entries removed at the same time: entries of the same board go in one batch.
 	eraseTogether = 16
 	// erasuresAtOnce is how many erasures are looked at together.
 	erasuresAtOnce = 1000
 )
 
-// Erasures removes members everywhere. All methods may be called concurrently once all that is forgotten is added.
+// Erasures removes members everywhere. All methods may be called concurrently once every Forget is added.
 type Erasures struct {
 	db      *mysql.DB
 	writer  *Writer
@@ -67,13 +67,13 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 
 // Forget removes a member everywhere: the entries in all periods of all boards, closed ones and hidden entries too, the
 // profile, the lists of friends in both directions, and the rows of hidden_members. In the audit and among the recorded
-// submissions a random name replaces the member, the same in all of them, and the reasons that were given are removed.
-// Corrections of closed periods are recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx
-// ends; then Sweep finishes it, and the same call again goes on and returns how far it is. Submissions about the member
+// submissions a random name replaces the member, the same in all of them, and the reasons in their texts are removed.
+// Corrections of closed periods are recorded as runs of kind RunKindReopen, with the actor. It works until it is done or
+// ctx ends; then Sweep finishes it, and repeating the call continues and returns the progress. Submissions about the member
 // meanwhile may stay, and so may the record of a hide or a correction, as if they came later: stop those first. A member
-// without any row is erased at once. Once the erasure has begun, no board that cannot be written to now is an error, because it is
-// locked for long, or has a rule that this server does not know: the erasure is under way, and the Sweep of a server that can
-// finishes it. Errors, when nothing was done: a *leaderboard.RuleError, ErrUnavailable.
+// without any row is erased at once. Once the erasure has begun, a board that cannot be written to now, because it is
+// locked for long or has a rule that this server does not know, is no error: the erasure is under way, and the Sweep of a
+// server that can write to the board finishes it. Errors, when nothing was done: a *leaderboard.RuleError, ErrUnavailable.
 func (s *Erasures) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Erasure{}, mysql.Wrap("forget", broken)
@@ -113,7 +113,7 @@ func (s *Erasures) beginErasure(ctx context.Context, member, actor string) error
 	})
 }
 
-// erase goes on with an erasure until its time slice is over, and reports whether it is done.
+// erase continues an erasure until its time slice is over, and reports whether it is done.
 func (s *Erasures) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done bool, err error) {
 	err = s.db.Pool.GetContext(ctx, e, "SELECT member, alias, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", e.Member)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -137,7 +137,7 @@ func (s *Erasures) erase(ctx context.Context, e *erasure, slice sweep.Slice) (do
 	return err == nil, err
 }
 
-// endErasure deletes the row of an erasure, and enters the event of that: of several processes the one that deletes it.
+// endErasure deletes the row of an erasure, and enters its event; of several processes only the deleting one does.
 func (s *Erasures) endErasure(ctx context.Context, e *erasure) error {
 	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		result, err := tx.ExecContext(ctx, "DELETE FROM erasures WHERE member = ?", e.Member)
@@ -153,7 +153,7 @@ func (s *Erasures) endErasure(ctx context.Context, e *erasure) error {
 	})
 }
 
-// forgetting is a Forget and what it is about.
+// forgetting is a Forget with its subject.
 type forgetting struct {
 	name   string
 	forget Forget
@@ -164,7 +164,8 @@ func (s *Erasures) Add(name string, forget Forget) {
 	s.first = append(s.first, forgetting{name, forget})
 }
 
-// AddAfter is Add for what belongs to entries, or what their removal still writes: it is forgotten once they are gone.
+// AddAfter is Add for data that belong to entries, or that the removal of entries still writes: they are forgotten once the
+// entries are gone.
 func (s *Erasures) AddAfter(name string, forget Forget) {
 	s.last = append(s.last, forgetting{name, forget})
 }
@@ -178,8 +179,8 @@ func (s *Erasures) forget(ctx context.Context, e *erasure, list []forgetting) er
 	return nil
 }
 
-// inSteps repeats a statement, whose last argument is how many rows it changes, until no more are left: sweep.Rows rows
-// at a time.
+// inSteps repeats a statement, whose last argument is the number of rows that it changes, until none is left: sweep.Rows
+// rows at a time.
 func (s *Erasures) inSteps(ctx context.Context, query string, args ...any) error {
 	args = append(args[:len(args):len(args)], sweep.Rows)
 	for {
@@ -200,9 +201,9 @@ type erasePlace struct {
 	Board []byte `db:"name"`
 }
 
-// eraseEverywhere removes the entries in all periods that are not done yet, until its time slice is over. A board that fails,
-// because its lock is held for long or it has a rule that this server does not know, does not stop those after it. But then only
-// the periods before it are noted as done, and the next attempt begins with it.
+// eraseEverywhere removes the entries in all periods that are not done yet, until its time slice is over. A board that
+// fails, because its lock is held for long or it has a rule that this server does not know, does not stop the boards after
+// it. But then only the periods before it are recorded as done, and the next attempt begins with it.
 func (s *Erasures) eraseEverywhere(ctx context.Context, e *erasure, slice sweep.Slice) (finished bool, failed error) {
 	for at := e.After; !slice.Over(); {
 		places, err := placesAfter(ctx, s.db, at)
@@ -248,7 +249,7 @@ func (s *Erasures) eraseEntries(ctx context.Context, e *erasure, places []eraseP
 	return removed, err
 }
 
-// placesAfter returns the next periods of all boards after the one with an id, erasePeriods at most.
+// placesAfter returns the next periods of all boards after an id, erasePeriods at most.
 func placesAfter(ctx context.Context, db *mysql.DB, id int64) (places []erasePlace, err error) {
 	const next = "SELECT p.id, b.name FROM periods p FORCE INDEX (PRIMARY) JOIN boards b ON b.id = p.board_id" +
 		" WHERE p.id > ? AND p.state <> 'deleting' AND b.state = 'open' ORDER BY p.id LIMIT ?"
@@ -308,8 +309,8 @@ func (s *Erasures) removeAll(ctx context.Context, e *erasure, periods map[int64]
 	return removed, err
 }
 
-// sweep continues erasures that a request had no time to finish, or a killed process left. One that fails does
-// not stop the others.
+// sweep continues erasures that a request had no time to finish, or that a killed process left. A failing erasure does not
+// stop the others.
 func (s *Erasures) sweep(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 	var members []string
 	if err := s.db.Pool.SelectContext(ctx, &members, "SELECT member FROM erasures ORDER BY started_at LIMIT ?", erasuresAtOnce); err != nil {
@@ -337,8 +338,8 @@ func (s *Erasures) sweep(ctx context.Context, slice sweep.Slice) (more bool, fai
 	return more || len(members) == erasuresAtOnce, failed
 }
 
-// forgetAudit gives a member who is erased another name in the audit. Texts that people have written about the member are removed, and
-// what its profile was.
+// forgetAudit gives a member who is erased another name in the audit. Texts that people have written about the member are
+// removed, and its old profiles.
 func forgetAudit(ctx context.Context, member, alias []byte, steps Steps) error {
 	const personal = "'$.reason', '$.display_name', '$.avatar_url', '$.attributes')"
 	return steps(ctx, "UPDATE audit FORCE INDEX (audit_member) SET member = ?, before_json = JSON_REMOVE(before_json, "+personal+", after_json = JSON_REMOVE(after_json, "+personal+

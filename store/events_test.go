@@ -14,7 +14,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// closed is what a test reads of the end of a period.
+// closed is a test's view of the end of a period.
 type closed struct {
 	ID   string
 	Data struct {
@@ -40,8 +40,9 @@ func closedOf(t testing.TB, e *leaderboard.Event) (c closed) {
 	return c
 }
 
-// TestPeriodClosedIsToldOnce: the end of a period is told once, whichever closes it: a submission, a reader, the housekeeping, or all
-// of them in two processes at once; with the best entries as they were at the end, tied as the board numbers them.
+// TestPeriodClosedIsToldOnce: the end of a period is reported once, no matter what closes it: a submission, a reader, the
+// housekeeping, or all of them in two processes at once; with the best entries at the end, with ties numbered by the
+// board's rule.
 func TestPeriodClosedIsToldOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -114,8 +115,8 @@ func withLevel(member string, score int64) leaderboard.SubmitRequest {
 	return r
 }
 
-// TestClosedAndOpenedAgain: a period that a leaping clock closed is not told as closed once it is open again, and when it ends it
-// is, under the same id.
+// TestClosedAndOpenedAgain: a period that a leaping clock closed is not reported as closed once it is open again, and is
+// reported when it ends, under the same id.
 func TestClosedAndOpenedAgain(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

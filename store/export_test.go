@@ -13,13 +13,13 @@ func (s *Store) Waiting(board string) (requests, entries int) {
 	return requests, entries
 }
 
-// Writing reports whether a board's writer has taken all that waited for it.
+// Writing reports whether a board's writer has taken all waiting requests.
 func (s *Store) Writing(board string) bool {
 	_, _, writing := s.Writer.Waiting(board, false)
 	return writing
 }
 
-// WaitingForSeveral is Waiting of what is submitted to several boards, and Writing of it.
+// WaitingForSeveral is Waiting and Writing for submissions to several boards.
 func (s *Store) WaitingForSeveral() (requests int, writing bool) {
 	requests, _, writing = s.Writer.Waiting("", true)
 	return requests, writing
@@ -37,13 +37,13 @@ func (s *Store) Waiters() *sql.DB { return s.db.Waiters.DB }
 // Looks returns the pool of the transactions that answers are read in.
 func (s *Store) Looks() *sql.DB { return s.db.Looks }
 
-// Long returns the pool for what takes minutes.
+// Long returns the pool for work that takes minutes.
 func (s *Store) Long() *sql.DB { return s.db.Long }
 
 // Singles returns the pools of one connection each.
 func (s *Store) Singles() []*sql.DB { return []*sql.DB{s.db.Watch, s.db.Health, s.db.Locks.Pool()} }
 
-// ReadLimited runs a reading statement that has one column as the store runs its own.
+// ReadLimited runs a reading statement that has one column in the way of the store.
 func (s *Store) ReadLimited(ctx context.Context, query string) error {
 	var n int64
 	return mysql.Translate(ctx, "read", s.db.Pool.QueryRowContext(ctx, s.db.Limited(query)).Scan(&n))

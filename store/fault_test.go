@@ -93,7 +93,7 @@ func TestLostBeforeCommit(t *testing.T) {
 }
 
 // TestSilentSession: a writer that says nothing in the middle of its transaction, as if it were frozen, loses its locks:
-// another one writes to the board a few seconds later. When it goes on it does its work again, and it counts once.
+// another writer writes to the board a few seconds later. When it continues it repeats its work, which counts once.
 func TestSilentSession(t *testing.T) {
 	t.Parallel()
 	for _, statement := range []string{"INSERT INTO entries", "COMMIT"} {
@@ -124,7 +124,7 @@ func TestSilentSession(t *testing.T) {
 				if took := time.Since(began); took > 10*time.Second {
 					t.Errorf("a frozen writer was waited for %s", took)
 				}
-				// MySQL says that it has ended the session, and so that nothing was committed. MariaDB says nothing.
+				// MySQL reports that it has ended the session, and so that nothing was committed. MariaDB reports nothing.
 				err := dbtest.Await(t, "the frozen writer's answer", errs)
 				if errors.Is(err, leaderboard.ErrOutcomeUnknown) && statement == "COMMIT" && isMariaDB(t, watch) {
 					_, err = frozen.Writer.Submit(t.Context(), dbtest.One("b", "key", "m", 5))
@@ -280,7 +280,7 @@ func TestDeadlock(t *testing.T) {
 	})
 }
 
-// TestReadOnlyServer: a server that became a replica refuses writes; nothing is done and the error says so.
+// TestReadOnlyServer: a server that became a replica refuses writes; nothing is done, as the error says.
 func TestReadOnlyServer(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateMySQL(t)
@@ -300,7 +300,7 @@ func TestReadOnlyServer(t *testing.T) {
 		}
 	}
 	readOnly := "super_read_only"
-	if server.Kind == devserver.KindMariaDB { // which has none
+	if server.Kind == devserver.KindMariaDB { // MariaDB has no read_only_admin
 		readOnly = "read_only"
 	}
 	exec("SET GLOBAL " + readOnly + " = ON")
@@ -343,7 +343,7 @@ func TestReadOnlyServer(t *testing.T) {
 	if got := dbtest.ScoreOf(t, s, ref, "m"); got != 2 {
 		t.Errorf("the score is %d", got)
 	}
-	// Killed and gone: everything says so, and comes back with the server.
+	// Killed and gone: every call fails with that error, and works again with the server.
 	if err := server.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestReadOnlyServer(t *testing.T) {
 	}
 }
 
-// TestClockUnderLock: the moment that decides ties is that of the lock, not the one at which the wait for it began.
+// TestClockUnderLock: the moment of the lock decides ties, not the moment at which the wait for it began.
 func TestClockUnderLock(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

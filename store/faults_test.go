@@ -15,7 +15,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestFaults: the servers of the tests are good for what is usual, and not for batches and connections beyond what they allow (promise H2).
+// TestFaults: the servers of the tests are good for the defaults, and not for batches and connections beyond their limits
+// (promise H2).
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -47,7 +48,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// account makes an account that may do what is granted to it on the database of a DSN, or that has a role which may.
+// account makes an account with rights on the database of a DSN, granted directly or through a role.
 func account(t *testing.T, db *sql.DB, dsn, grant string, byRole bool) string {
 	t.Helper()
 	cfg, err := mysql.ParseDSN(dsn)
@@ -96,7 +97,7 @@ func TestRights(t *testing.T) {
 		for _, c := range []struct {
 			grant         string
 			byRole        bool
-			work, migrate string // what is lacking
+			work, migrate string // the missing rights
 		}{
 			{grant: work, migrate: schema},
 			{grant: work, byRole: true, migrate: schema},
@@ -142,7 +143,7 @@ func TestRights(t *testing.T) {
 	})
 }
 
-// TestRightsOnSomeTables: rights on all tables but one are not enough, and the one is named.
+// TestRightsOnSomeTables: rights on all tables but one are not enough, and that table is named.
 func TestRightsOnSomeTables(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -180,8 +181,8 @@ func TestRightsOnSomeTables(t *testing.T) {
 	})
 }
 
-// TestDenied: an account that does not exist, one without rights, a database that does not exist and a DSN that does not fit the
-// server are told apart from a server that is away.
+// TestDenied: an account that does not exist, one without rights, a database that does not exist and a DSN that does not
+// fit the server are distinguished from a server that is away.
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

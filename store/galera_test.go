@@ -15,9 +15,10 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestGaleraCutOff: the writing node of a Galera cluster that is without a majority still says that it takes writes, and is not used: even
-// before it knows, nothing that it has is told to be fresh; it acknowledges nothing, and a store that is opened then finds no database. Beside another writing
-// node neither is used. A store that knows all nodes is warned of nothing, one that knows one node is.
+// TestGaleraCutOff: the writing node of a Galera cluster that has lost its majority still reports that it takes writes, and
+// is not used: even before it notices, its data are not reported as fresh; it acknowledges no write, and a store opened
+// then finds no database. With two writing nodes neither is used. A store that knows all nodes gets no warning, a store
+// that knows one node does.
 func TestGaleraCutOff(t *testing.T) {
 	t.Parallel()
 	g := testenv.PrivateGalera(t)

@@ -20,12 +20,12 @@ import (
 
 // How a member is hidden.
 //
-// First the row of hidden_members is committed, then the entries are moved, by the writers of their boards. A batch
-// that locks its board after the row was committed sees the row and applies submissions to the hidden entries. A batch that
-// held the lock before may still commit a visible entry; but before entries are looked for, the lock of the board is
-// taken once (for a hide on one board: with the row itself; for a global one: see drain), so the search finds every visible
-// entry that there will be. The work can go on from each of these states, so Sweep finishes what a killed process left: the
-// state of the row is what is still to be done, and a global hide has the last board that is done. Restoring is the same,
+// First the row of hidden_members is committed, then the entries are moved, by the writers of their boards. A batch that
+// locks its board after the row was committed sees the row and applies submissions to the hidden entries. A batch that held
+// the lock before may still commit a visible entry; but before entries are looked for, the lock of the board is taken once
+// (for a hide on one board: with the row itself; for a global one: see drain), so the search finds every visible entry that
+// there will be. The work can continue from each of these states, so Sweep finishes the work of a killed process: the state
+// of the row says what is still to be done, and a global hide records the last board that is done. Restoring is the same,
 // backwards.
 
 // hiddenRow is a row of hidden_members.
@@ -41,7 +41,7 @@ type hiddenRow struct {
 	Actor    string    `db:"actor"`
 	HiddenAt time.Time `db:"hidden_at"`
 
-	fresh bool // entries are to be moved once more: it gets another version
+	fresh bool // entries must be moved again: the row gets a new version
 }
 
 const hiddenColumns = "h.board_id, h.member, h.state, h.version, h.reopen, h.after_board, h.reason, h.actor, h.hidden_at"
@@ -60,11 +60,11 @@ type HiddenMembers struct {
 	turns  sweep.Turns[string] // by board and member, of the housekeeping under way
 }
 
-// Hide hides a member on a board, or everywhere, and returns when no answer shows one of the member's entries in an
-// open period any more; with Reopen, nor in a closed one. The members below move up, in one change per period. Submissions of
-// the member are still taken and answered; they change the hidden entries. A repetition may change reason and actor.
-// ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it. Other errors, when nothing was
-// done: a *leaderboard.RuleError, ErrBoardNotFound, ErrUnknownRule of any board with such an entry, ErrUnavailable.
+// Hide hides a member on a board, or everywhere, and returns when no answer shows the member's entries in an open period
+// any longer; with Reopen, nor in a closed one. The members below move up, in one change per period. Submissions of the
+// member are still taken and answered; they change the hidden entries. A repetition may change reason and actor.
+// ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it. Other errors, when nothing was done:
+// a *leaderboard.RuleError, ErrBoardNotFound, ErrUnknownRule of any board with such an entry, ErrUnavailable.
 func (s *HiddenMembers) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	if broken := r.Check(); broken != nil {
 		return leaderboard.HiddenMember{}, mysql.Wrap("hide", broken)
@@ -78,9 +78,9 @@ func (s *HiddenMembers) Hide(ctx context.Context, r leaderboard.HideRequest) (le
 	return h, s.moveNow(ctx, "hide", row)
 }
 
-// Restore shows a hidden member again: the entries come back as submissions have changed them, with the times at which their
-// scores were reached. Entries in periods that have closed meanwhile come back only with Reopen. A member hidden both on the
-// board and everywhere stays hidden until both are restored. Errors: ErrNotHidden, otherwise those of Hide.
+// Restore shows a hidden member again: the entries come back as submissions have changed them, with the times at which
+// their scores were reached. Entries in periods that have closed meanwhile come back only with Reopen. A member hidden both
+// on the board and everywhere stays hidden until both are restored. Errors: ErrNotHidden, otherwise the errors of Hide.
 func (s *HiddenMembers) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	if broken := r.CheckRestore(); broken != nil {
 		return mysql.Wrap("restore", broken)
@@ -103,7 +103,8 @@ func (s *HiddenMembers) moveNow(ctx context.Context, doing string, row *hiddenRo
 	return nil
 }
 
-// hide changes the row, whose Version is 0 when it does not exist yet, as a request wants it; false when it stays as it is.
+// hide changes the row, whose Version is 0 when it does not exist yet, as a request demands; it returns false if nothing
+// changes.
 func (r *hiddenRow) hide(req *leaderboard.HideRequest, now time.Time) (changed bool, err error) {
 	fresh := r.Version == 0 || r.State == commit.StateRestoring
 	if !fresh && r.Reason == req.Reason && r.Actor == req.Actor && !req.Reopen {
@@ -134,8 +135,8 @@ func (r *hiddenRow) restore(req *leaderboard.HideRequest, _ time.Time) (changed 
 // hiddenChange is hide or restore.
 type hiddenChange func(row *hiddenRow, req *leaderboard.HideRequest, now time.Time) (changed bool, err error)
 
-// changeHidden changes the row of a member, which has a state afterwards, and records that; both are committed when it returns. The
-// row comes back as it is now.
+// changeHidden changes the row of a member, sets its state, and records the change; both are committed when it returns. It
+// returns the new row.
 func (s *HiddenMembers) changeHidden(ctx context.Context, req leaderboard.HideRequest, state string, change hiddenChange) (row *hiddenRow, err error) {
 	once := func(tx *sqlx.Tx) (err error) {
 		row, err = s.changeHiddenIn(ctx, tx, &req, change)
@@ -208,7 +209,7 @@ func (s *HiddenMembers) enterHidden(ctx context.Context, tx *sqlx.Tx, req *leade
 	}{req.Board, req.Reason, req.Actor}, leaderboard.EventMember{Member: req.Member})})
 }
 
-// hiddenState is what the audit has of a hidden member, or of one that is shown again.
+// hiddenState is the audit's record of a hidden member, or of a member that is shown again.
 type hiddenState struct {
 	Hidden bool   `json:"hidden"`
 	Reason string `json:"reason"` // of a restoration, its own; gone when the member is erased
@@ -216,8 +217,8 @@ type hiddenState struct {
 	Reopen bool   `json:"reopen,omitempty"`
 }
 
-// auditHidden records what was done. The id becomes the version of the row if it gets a new one. No two versions are the
-// same, even if the row was gone in between, so a late request does not take a later hide for its own.
+// auditHidden records the hide or the restoration. The id becomes the version of the row if it gets a new one. No two
+// versions are the same, even if the row was gone in between, so a late request does not mistake a later hide for its own.
 func (s *HiddenMembers) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) (id int64, err error) {
 	hidden := after.State != commit.StateRestoring
 	c := audit.Change{
@@ -232,7 +233,7 @@ func (s *HiddenMembers) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leade
 	return audit.Write(ctx, s.db, tx, c)
 }
 
-// askForHiddenOn locks a board, so that the row of hidden_members and what batches know of it change as one, and makes its
+// askForHiddenOn locks a board, so that the row of hidden_members and the memory of batches change together, and makes its
 // writers ask from now on which members are hidden.
 func askForHiddenOn(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	b, err := boards.Get(ctx, tx, "SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
@@ -299,7 +300,7 @@ func hiddenQuery(q leaderboard.HiddenQuery, boardID int64) (query string, args [
 	return query + " ORDER BY " + order + " LIMIT ?", append(args, max(0, q.Limit))
 }
 
-// data tells where a member is hidden.
+// data lists where a member is hidden.
 func (s *HiddenMembers) data(ctx context.Context, member string, tell func(any) error) error {
 	hides := func(after leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 		after.Member, after.Limit = member, DataPage

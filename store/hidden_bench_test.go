@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// BenchmarkHidden compares single submits from 128 callers to a board without hidden members with those to a
-// board with 1,000 hidden members, none of whom submits: what it costs to ask.
+// BenchmarkHidden compares single submits from 128 callers to a board without hidden members with submits to a board with
+// 1,000 hidden members, none of whom submits: the cost of the check.
 //
 //	go test ./store -run '^$' -bench Hidden -benchtime 10x
 func BenchmarkHidden(b *testing.B) {

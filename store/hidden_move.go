@@ -27,9 +27,10 @@ const (
 	noteEvery = 100
 )
 
-// moveHidden moves the entries of a member to where the row wants them, then marks the row as done. It may be repeated, and
-// run at the same time as another, also for an older or newer version of the row: what a batch does to an entry depends only
-// on the rows that it finds. On all boards it goes on until its time slice is over, and reports whether it finished.
+// moveHidden moves the entries of a member to the side that the row demands, then marks the row as done. It may be
+// repeated, and run at the same time as another, also for an older or newer version of the row: the effect of a batch on an
+// entry depends only on the rows that it finds. On all boards it continues until its time slice is over, and reports
+// whether it finished.
 func (s *HiddenMembers) moveHidden(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, err error) {
 	if row.BoardID != 0 {
 		finished, err = true, s.moveOnBoard(ctx, row, row.BoardID)
@@ -49,9 +50,9 @@ func (s *HiddenMembers) moveHidden(ctx context.Context, row *hiddenRow, slice sw
 	return err == nil, err
 }
 
-// moveOnBoards moves the entries of a member on all boards that are not done yet. A board that fails, because another session
-// holds its lock for long, does not stop those after it. But then the row only has the boards before it as done, so the next
-// sweep begins with it.
+// moveOnBoards moves the entries of a member on all boards that are not done yet. A board that fails, because another
+// session holds its lock for long, does not stop the boards after it. But then the row only records the boards before it as
+// done, so the next sweep begins with it.
 func (s *HiddenMembers) moveOnBoards(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, failed error) {
 	noted := row.After
 	defer func() {
@@ -88,7 +89,7 @@ func (s *HiddenMembers) moveOnBoards(ctx context.Context, row *hiddenRow, slice 
 	return false, failed
 }
 
-// moveOnNext does so on the board after this one, and returns its id, 0 after the last.
+// moveOnNext moves the entries on the board after this one, and returns its id, 0 after the last.
 func (s *HiddenMembers) moveOnNext(ctx context.Context, row *hiddenRow, after int64) (id int64, err error) {
 	if id, err = s.drain(ctx, after); err == nil && id > 0 {
 		err = s.moveOnBoard(ctx, row, id)
@@ -171,8 +172,8 @@ func (s *HiddenMembers) moveOnBoard(ctx context.Context, row *hiddenRow, boardID
 	return nil
 }
 
-// misplaced searches the next periods of a board for entries of a member that are not where the row wants them. It returns
-// the period after which to go on, and MaxInt64 after the last one.
+// misplaced searches the next periods of a board for entries of a member that are on the wrong side. It returns the period
+// after which to continue, and MaxInt64 after the last period.
 func (s *HiddenMembers) misplaced(ctx context.Context, row *hiddenRow, boardID, after int64) (periods []int64, last int64, err error) {
 	rows, err := s.db.Pool.QueryContext(ctx, s.db.Limited(misplacedQuery(row)), boardID, after, misplacedPeriods, row.Member)
 	if err != nil {
@@ -246,8 +247,8 @@ func (r *hiddenRow) turnKey() string {
 	return strconv.FormatInt(r.BoardID, 10) + "/" + string(r.Member)
 }
 
-// sweep finishes hides and restorations that a request had no time to finish, or a process that is gone left. Those on
-// a board that is being deleted go with it. Global ones come after the others, because they take longest.
+// sweep finishes hides and restorations that a request had no time to finish, or that a lost process left. The ones on a
+// board that is being deleted go with it. Global ones come after the others, because they take longest.
 func (s *HiddenMembers) sweep(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 	var rows []hiddenRow
 	const pending = "SELECT " + hiddenColumns + ", b.name AS board FROM hidden_members h FORCE INDEX (hidden_members_state)" +

@@ -52,9 +52,9 @@ type league struct {
 	want    map[string]int64 // sum by board and member
 }
 
-// TestHideUnderLoad hides and restores members while their scores pour in on boards of which some are just being
-// created. When Hide has returned no answer shows the member, whatever was under way; when Restore has,
-// nothing is hidden. In the end no score is lost or counted twice, and the logs lead to what is shown.
+// TestHideUnderLoad hides and restores members while their scores pour in on boards, some of which are just being created.
+// After Hide returns no answer shows the member, whatever was under way; after Restore returns nothing is hidden. In the
+// end no score is lost or counted twice, and the logs lead to the shown entries.
 func TestHideUnderLoad(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -97,7 +97,7 @@ func (l *league) create(name string) {
 	l.boards = append(l.boards, name)
 }
 
-// await waits until so many requests are answered, or no more will be.
+// await waits until a number of requests are answered, or no more will be.
 func (l *league) await(commits int64) {
 	dbtest.Poll(l.t, time.Millisecond, "scores are in", func() bool {
 		select {
@@ -281,8 +281,8 @@ func waiting(t testing.TB, db *sql.DB, words ...string) (n int) {
 	return n
 }
 
-// TestHideDuringBatch: a batch that found no hidden member is still to commit when another server hides the member. What it
-// writes is hidden too when Hide returns.
+// TestHideDuringBatch: a batch that found no hidden member has not committed yet when another server hides the member. Its
+// writes are hidden too when Hide returns.
 func TestHideDuringBatch(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

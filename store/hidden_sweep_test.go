@@ -27,8 +27,8 @@ func threeBoards(t *testing.T, s *store.Store, db *sql.DB) (first, middle, last 
 	return first, middle, last
 }
 
-// TestHideEverywhereGoesOn: going on with a global hide does not begin with the boards that are done: one
-// of them is locked, and is not waited for. Restoring the member begins with the first board.
+// TestHideEverywhereGoesOn: a continued global hide does not begin with the boards that are done: one of them is locked,
+// and the hide does not wait for it. Restoring the member begins with the first board.
 func TestHideEverywhereGoesOn(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -82,8 +82,8 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 	})
 }
 
-// TestHideEverywherePassesOver: a board whose lock another session does not release does not keep a member shown on those
-// behind it, and is not forgotten.
+// TestHideEverywherePassesOver: a board whose lock another session does not release does not keep a member shown on the
+// boards after it, and is not forgotten.
 func TestHideEverywherePassesOver(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -150,8 +150,8 @@ func TestHiddenRowsGo(t *testing.T) {
 	})
 }
 
-// TestHiddenEntryOfNobodyHidden: a submission that came while its hidden member was being erased has left an entry that
-// no row hides any more. A removal deletes it; no answer ever shows it.
+// TestHiddenEntryOfNobodyHidden: a submission during the erasure of its hidden member has left an entry that no row hides
+// any longer. A removal deletes it; no answer ever shows it.
 func TestHiddenEntryOfNobodyHidden(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -68,11 +68,11 @@ func groupRounds() int {
 	return 2
 }
 
-// groupWait bounds the waits for a group: a frozen primary takes the time-outs of all that talk to it.
+// groupWait bounds the waits for a group: a frozen primary runs into the time-outs of every connection.
 const groupWait = 4 * dbtest.MaxWait
 
-// TestGroup: the primary of a group of three is killed or frozen again and again under writers who repeat what was not acknowledged. Each
-// submission is counted once, seqs are without gaps, and writes go on at the next primary (promise A9).
+// TestGroup: the primary of a group of three is killed or frozen again and again under writers who repeat unacknowledged
+// submissions. Each submission is counted once, seqs have no gaps, and writes continue at the next primary (promise A9).
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	g := testenv.PrivateMySQLGroup(t)
@@ -186,9 +186,9 @@ func isReplication(f serverfault.Fault) bool {
 	return f.Check == serverfault.CheckReplication
 }
 
-// TestHosts: of several hosts the one that takes writes is used, also when that is killed or frozen and the other one promoted. When the
-// old one is back and takes writes too, a store that has used the new one stays with it, and one that starts uses neither until one of them
-// is read-only (promise A9).
+// TestHosts: of several hosts the store uses the host that takes writes, also when it is killed or frozen and the other is
+// promoted. When the old host is back and takes writes too, a store that has used the new host stays with it, and a new
+// store uses neither until one of them is read-only (promise A9).
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	for _, end := range []struct {

@@ -15,12 +15,12 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// thousands makes a subquery with the column n of so many thousand numbers from 0 on, at most 100.
+// thousands makes a subquery with the column n: numbers from 0, as many thousand as given, at most 100.
 func thousands(n string) string {
 	return "(SELECT a.n * 1000 + b.n * 10 + c.n AS n FROM " + hundred + " a, " + hundred + " b, (SELECT n FROM " + hundred + " t WHERE n < 10) c WHERE a.n < " + n + ") numbers"
 }
 
-// addPeriods gives a board closed days, a thousand times so many, without a log.
+// addPeriods gives a board closed days, as many thousand as given, without a log.
 func addPeriods(t *testing.T, db *sql.DB, boardID int64, thousand string) {
 	t.Helper()
 	dbtest.MustExec(t, db, "INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, state, last_created_time, committed_at)"+
@@ -28,8 +28,8 @@ func addPeriods(t *testing.T, db *sql.DB, boardID int64, thousand string) {
 		thousands(thousand), boardID)
 }
 
-// TestSweepWaitsForNobody: of each kind of work one piece is stuck behind a lock of another session. The other pieces are
-// all done in the same sweep, the stuck ones in the next after the lock is free.
+// TestSweepWaitsForNobody: one piece of each kind of work is stuck on a lock of another session. The other pieces are all
+// done in the same sweep, the stuck pieces in the next after the lock is free.
 func TestSweepWaitsForNobody(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -86,7 +86,7 @@ func TestSweepWaitsForNobody(t *testing.T) {
 		release()
 		releaseEntry()
 		dbtest.Eventually(t, "the board is tried again", func() bool { return !s.LockedOut("stuck") })
-		for range 2 { // what the first one gives up late the second one deletes
+		for range 2 { // the second run deletes what the first one gives up late
 			if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -102,8 +102,8 @@ func TestSweepWaitsForNobody(t *testing.T) {
 	})
 }
 
-// TestSweepManyPeriods: however many periods there are, one sweep prunes the log of those that have one, on either side
-// of them, and deletes a board with all of them.
+// TestSweepManyPeriods: however many periods there are, one sweep prunes the logs of periods among and around them, and
+// deletes a board with all of them.
 func TestSweepManyPeriods(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -112,7 +112,7 @@ func TestSweepManyPeriods(t *testing.T) {
 		addPeriods(t, db, old.BoardID, "3")
 		kept := dbtest.MakeBoard(t, s, "kept", leaderboard.Rules{})
 		addPeriods(t, db, kept.BoardID, "3")
-		// Of each period that has a log the first of three commits is young enough, and so are those after it.
+		// In each period with a log the first of three commits is young enough, and so are the later ones.
 		dbtest.MustExec(t, db, "INSERT INTO changes (period_id, last_seq, first_seq, prev_committed_at, committed_at, entry_count, payload)"+
 			" SELECT p.id, q.n, q.n, NOW(6), IF(q.n < 4, NOW(6) - INTERVAL 2 HOUR, NOW(6)), 1, '' FROM periods p, "+hundred+" q WHERE p.board_id = ? AND q.n BETWEEN 1 AND 6",
 			kept.BoardID)
@@ -171,7 +171,7 @@ func TestSweepPastUselessIndexes(t *testing.T) {
 	})
 }
 
-// TestIndexesFollowInTurns: when there is time for two indexes only in each turn, the next turn goes on with the others:
+// TestIndexesFollowInTurns: when there is time for two indexes only in each turn, the next turn continues with the others:
 // each is looked at once.
 func TestIndexesFollowInTurns(t *testing.T) {
 	t.Parallel()

@@ -67,8 +67,8 @@ func neverCounted(t *testing.T, s *store.Store, ref leaderboard.PeriodRef, membe
 	}
 }
 
-// TestIndexFromBirth: a board that grew through this server has an index before the first reader comes. Another server, and one that
-// starts later, load what was saved, also when the first one did not end in order.
+// TestIndexFromBirth: a board that grew through this server has an index before the first reader comes. Another server, and
+// a server that starts later, load the saved index, also when the first server did not end in order.
 func TestIndexFromBirth(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"single batches": 1000, "small batches": 70} {
@@ -98,7 +98,7 @@ func TestIndexFromBirth(t *testing.T) {
 	}
 }
 
-// TestIndexOfSmallBoard: a board below the size from which on it gets an index has none, and nothing is saved for it.
+// TestIndexOfSmallBoard: a board below the minimum size has no index, and nothing is saved for it.
 func TestIndexOfSmallBoard(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -118,7 +118,8 @@ func TestIndexOfSmallBoard(t *testing.T) {
 	})
 }
 
-// TestIndexGrowsAfterRestart: a server that starts while a board grows follows it from what was saved, before a reader comes.
+// TestIndexGrowsAfterRestart: a server that starts while a board grows follows it from the saved index, before a reader
+// comes.
 func TestIndexGrowsAfterRestart(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -131,7 +132,7 @@ func TestIndexGrowsAfterRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := open(t, dsn, dbtest.Patient)
-		members := fill(t, other, ref, 2*n, 500) // the first half is as it was
+		members := fill(t, other, ref, 2*n, 500) // the first half does not change
 		following(t, other, ref, 2*n, 256)
 		neverCounted(t, other, ref, members)
 	})

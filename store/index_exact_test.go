@@ -31,7 +31,7 @@ func newCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change func(*st
 		stores: []*store.Store{open(t, dsn, change), open(t, dsn, change)}, members: 300,
 		score: func(rng *rand.Rand) int64 {
 			if rng.IntN(10) < 3 {
-				return 50 // thirty per cent have one single score
+				return 50 // thirty per cent have the same score
 			}
 			return rng.Int64N(100)
 		},
@@ -205,7 +205,7 @@ func (c *crowd) run(t *testing.T, writers, batches, readers int) {
 	}
 }
 
-// TestIndexExactness: beside all other work every answer is true at the state that it names.
+// TestIndexExactness: during all other work every answer is correct at the state that it names.
 func TestIndexExactness(t *testing.T) {
 	t.Parallel()
 	equal := func(*rand.Rand) int64 { return 7 }

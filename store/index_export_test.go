@@ -8,7 +8,7 @@ import (
 	"leaderboard/rank"
 )
 
-// IndexMark returns the state of the rank index of a period in memory and its number of buckets; false without one.
+// IndexMark returns the state of the rank index of a period in memory and its number of buckets; false without an index.
 func (s *Store) IndexMark(ref leaderboard.PeriodRef) (rank.State, int, bool) {
 	return s.Indexes.Loaded(ref)
 }

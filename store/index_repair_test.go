@@ -120,7 +120,7 @@ func TestIndexMiscounted(t *testing.T) {
 	})
 }
 
-// TestIndexLogPruned: an index that the log does not lead from any more is built from scratch.
+// TestIndexLogPruned: an index whose next commits the log no longer has is built from scratch.
 func TestIndexLogPruned(t *testing.T) {
 	t.Parallel()
 	for name, loaded := range map[string]bool{"in memory": true, "saved": false} {
@@ -257,7 +257,7 @@ func TestIndexBusyElsewhere(t *testing.T) {
 	})
 }
 
-// TestIndexResumed: a build that was interrupted goes on where it was saved, with what was committed since.
+// TestIndexResumed: a build that was interrupted continues where it was saved, with the commits since.
 func TestIndexResumed(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -328,7 +328,7 @@ func TestIndexFollowsUnread(t *testing.T) {
 	})
 }
 
-// TestIndexDeleted: a deleted board leaves no index behind, even when a process that still has one saves it.
+// TestIndexDeleted: a deleted board leaves no index behind, even when a process that still has its index saves it.
 func TestIndexDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -356,11 +356,11 @@ func TestIndexDeleted(t *testing.T) {
 	})
 }
 
-// TestIndexMemory: more indexes than memory allows push each other out, and come back; what the others take is told.
+// TestIndexMemory: more indexes than memory allows push each other out, and come back; the others' memory is reported.
 func TestIndexMemory(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		var told atomic.Int64 // bytes of the one that stayed
+		var told atomic.Int64 // bytes of the remaining index
 		s := open(t, dsn, func(cfg *store.Config) { everywhere(cfg); cfg.IndexMemory, cfg.OnIndexes = 1, told.Store })
 		var refs []leaderboard.PeriodRef
 		for i := range 3 {
@@ -399,7 +399,7 @@ func TestIndexMemory(t *testing.T) {
 	})
 }
 
-// TestIndexSaved: what one process saved another one loads instead of building.
+// TestIndexSaved: an index that one process saved is loaded by another instead of built.
 func TestIndexSaved(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -11,7 +11,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// everywhere gives every period that has an entry an index, with so few entries per bucket that buckets are split and
+// everywhere gives every period that has an entry an index, with few entries per bucket, so that buckets are split and
 // merged all the time.
 func everywhere(cfg *store.Config) {
 	cfg.IndexMinEntries, cfg.IndexTarget, cfg.IndexSaveEvery = 1, 4, 50

@@ -25,8 +25,8 @@ func (s *Boards) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, 
 }
 
 // labelledQuery runs through the boards with the first of the labels in the order of their names, and looks up the other
-// labels and the board for each. A label that a program without labels left behind has no open board, and finds nothing: the
-// name may belong to another board by now, but the id does not.
+// labels and the board for each. A label that a program without labels left behind has no open board, and finds nothing:
+// the name may belong to another board now, but the id does not.
 func labelledQuery(labels leaderboard.Labels, after string, limit int) string {
 	t := &mysql.Text{}
 	t.Str("SELECT " + boards.JoinedColumns + " FROM ")

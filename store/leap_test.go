@@ -10,8 +10,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestLeapDeletesNothing: a clock that leaps ahead and comes back has cost neither idempotency keys nor the log nor runs; a
-// process that has always known it to be there deletes what is old by it.
+// TestLeapDeletesNothing: a clock that leaps ahead and comes back costs neither idempotency keys nor the log nor runs; a
+// process that started after the leap deletes the rows that are old by it.
 func TestLeapDeletesNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -48,7 +48,7 @@ func TestLeapDeletesNothing(t *testing.T) {
 }
 
 // TestLogFromTheFuture: commits whose times are ahead of a clock that has come back are pruned all the same, when ChangeTTL
-// has passed since they were seen; those after them are kept.
+// has passed since they were seen; later commits are kept.
 func TestLogFromTheFuture(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

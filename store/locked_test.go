@@ -16,8 +16,8 @@ import (
 )
 
 // TestLockedBoardsStarveNobody: while another session holds the rows of more boards than there are connections for writes,
-// other boards are written to, few connections wait, and requests for several boards keep off the locked ones. Erasures,
-// new boards, new periods and hides of other boards go on; those of a locked board are refused at once.
+// other boards are written to, few connections wait, and requests for several boards leave out the locked ones. Erasures,
+// new boards, new periods and hides of other boards continue; on a locked board they are refused at once.
 func TestLockedBoardsStarveNobody(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -84,7 +84,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 }
 
 // TestRetriesDoNotAmplify: while the connection is lost in half of the transactions there are few more of them than
-// requests, and what is counted is what was acknowledged.
+// requests, and the counted submissions are the acknowledged ones.
 func TestRetriesDoNotAmplify(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -159,8 +159,8 @@ func TestTriesAreFew(t *testing.T) {
 	}
 }
 
-// othersGoOn does what writes and is no submission, besides boards locked0 to locked9, which are locked out. It must not wait
-// for any of them: with the two connections for that it would take longer than the requests have time.
+// othersGoOn makes all kinds of writes except submissions, on boards other than locked0 to locked9, which are locked out.
+// It must not wait for any of them: with the two connections for that it would take longer than the requests have time.
 func othersGoOn(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait/3)

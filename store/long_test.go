@@ -13,8 +13,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestSlowExportsLeaveConnections: exports whose callers do not read use the connections for long work; with as few
-// connections as there may be, everything else goes on.
+// TestSlowExportsLeaveConnections: exports whose callers do not read use the connections for long work; with the fewest
+// allowed connections, everything else continues.
 func TestSlowExportsLeaveConnections(t *testing.T) {
 	t.Parallel()
 	s := open(t, testenv.MySQL(t), func(c *store.Config) { c.MaxConns = 16 })

@@ -11,13 +11,13 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// Members has what is stored of a member. All methods may be called concurrently.
+// Members has the stored data of a member. All methods may be called concurrently.
 type Members struct {
 	db   *mysql.DB
 	data []Data
 }
 
-// DataLists returns the lists of what is stored of a member, in the order in which MemberData tells of them.
+// DataLists returns the lists of a member's stored data, in the order of MemberData.
 func (s *Members) DataLists() []leaderboard.DataList {
 	lists := make([]leaderboard.DataList, len(s.data))
 	for i := range s.data {
@@ -26,8 +26,9 @@ func (s *Members) DataLists() []leaderboard.DataList {
 	return lists
 }
 
-// MemberData calls tell with everything that is stored of a member, list by list. What changes meanwhile is given as it was before
-// or after. An error of tell ends it and is returned as it is. Other errors: a *leaderboard.RuleError, ErrUnavailable, ErrOverloaded.
+// MemberData calls tell with every stored record of a member, list by list. Data that change meanwhile are given as before
+// or as after the change. An error of tell ends it and is returned unchanged. Other errors: a *leaderboard.RuleError,
+// ErrUnavailable, ErrOverloaded.
 func (s *Members) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return mysql.Wrap("member data", broken)
@@ -41,7 +42,7 @@ func (s *Members) MemberData(ctx context.Context, member string, tell func(leade
 	return nil
 }
 
-// AddData adds lists, such as a feature has, behind those that are there. It is called before MemberData.
+// AddData adds lists, such as a feature's, after the present ones. It is called before MemberData.
 func (s *Members) AddData(data ...Data) { s.data = append(s.data, data...) }
 
 // entryData looks through the periods of all boards, erasePeriods at once.

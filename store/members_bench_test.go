@@ -10,7 +10,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// BenchmarkFriends asks for the best ten of many members and the place of one, from MySQL alone.
+// BenchmarkFriends reads the best ten of many members and the place of one, from MySQL alone.
 func BenchmarkFriends(b *testing.B) {
 	s := open(b, testenv.MySQL(b), nil)
 	ref := dbtest.MakeBoard(b, s, "friends", leaderboard.Rules{})

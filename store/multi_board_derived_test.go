@@ -13,9 +13,9 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestMultiBoardDerived: a request that names a derived board neither waits for the step that is at the board nor for the
-// lock of its row, and no request waits behind it; the entries of the derived board are rejected, and a repetition gets the
-// same answer. That another server has made the board an ordinary one is seen.
+// TestMultiBoardDerived: a request that names a derived board waits neither for the board's step under way nor for the lock
+// of its row, and no request waits after it; the entries of the derived board are rejected, and a repetition gets the same
+// answer. When another server makes the board an ordinary one, this is seen.
 func TestMultiBoardDerived(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

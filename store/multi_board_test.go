@@ -220,7 +220,8 @@ func TestMultiBoardAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestMultiBoardGroupCommit: what waits for several boards becomes one batch, as long as that locks no more than 50 boards.
+// TestMultiBoardGroupCommit: requests for several boards that wait become one batch, as long as it locks no more than 50
+// boards.
 func TestMultiBoardGroupCommit(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
@@ -369,8 +370,8 @@ func TestMultiBoardTurn(t *testing.T) {
 	}
 }
 
-// TestLockedBoardIsLeftOut: when a board turns out to be locked while a batch for several boards is under way, those of its
-// requests fail that name the board, and the others are done.
+// TestLockedBoardIsLeftOut: when a board turns out to be locked while a batch for several boards is under way, its requests
+// that name the board fail, and the others are done.
 func TestLockedBoardIsLeftOut(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

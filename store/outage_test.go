@@ -11,8 +11,9 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestCommitToFrozenMySQL: a write whose COMMIT was on its way when MySQL froze has an unknown outcome, and what waits behind it
-// or comes later fails, and its error says that nothing was done. When MySQL goes on the same key has the one true result.
+// TestCommitToFrozenMySQL: a write whose COMMIT was on its way when MySQL froze has an unknown outcome, and writes that
+// wait after it or come later fail, with an error that says that nothing was done. When MySQL continues the same key has
+// the only true result.
 func TestCommitToFrozenMySQL(t *testing.T) {
 	t.Parallel()
 	for name, private := range map[string]func(testing.TB) *devserver.Server{

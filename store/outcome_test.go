@@ -31,8 +31,8 @@ func writes(s *store.Store) map[string]func(context.Context) error {
 	}
 }
 
-// TestTimeIsUp: the error of a write whose time is up says what is known: before COMMIT was sent, that nothing was done;
-// afterwards, that the outcome is unknown.
+// TestTimeIsUp: the error of a write whose time is up is exact: before COMMIT was sent, that nothing was done; afterwards,
+// that the outcome is unknown.
 func TestTimeIsUp(t *testing.T) {
 	t.Parallel()
 	for name := range writes(nil) {
@@ -53,7 +53,7 @@ func TestTimeIsUp(t *testing.T) {
 				err := writes(s)[name](ctx)
 				took := time.Since(began)
 				t.Logf("the answer came after %s", took)
-				if took > 2*time.Second { // 550 ms on a machine that has nothing else to do
+				if took > 2*time.Second { // 550 ms on an idle machine
 					t.Errorf("the answer came after %s, its time was up after 0.5", took)
 				}
 				return err
@@ -73,7 +73,7 @@ func TestTimeIsUp(t *testing.T) {
 			if state(t, dsn) != before {
 				t.Error("something was done")
 			}
-			// Connections are there: the words with which one begins have COMMIT in them.
+			// Connections exist already: the statements that begin a connection have COMMIT in them.
 			if _, err := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "other", Reason: "test"}); err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestTimeIsUp(t *testing.T) {
 	}
 }
 
-// state returns a checksum of what the writes of writes change.
+// state returns a checksum of the tables that writes changes.
 func state(t *testing.T, dsn string) string {
 	t.Helper()
 	const sums = "SELECT CONCAT_WS(',', (SELECT COUNT(*) FROM changes), (SELECT GROUP_CONCAT(name, version, state) FROM boards)," +

@@ -10,7 +10,7 @@ import (
 
 // Types of the packages below that callers use.
 type (
-	// Writer commits all that changes entries.
+	// Writer commits all changes of entries.
 	Writer = commit.Writer
 	// Entries answers questions about entries, and reads the change log.
 	Entries = read.Reader
@@ -20,9 +20,9 @@ type (
 	Indexes = index.Indexes
 	// IndexBuild is a request to build an index.
 	IndexBuild = index.BuildRequest
-	// IndexStatus is what is known about the rank index of a period.
+	// IndexStatus is the state of the rank index of a period.
 	IndexStatus = index.Status
-	// Job is one kind of housekeeping, see Housekeeping.Add.
+	// Job is a kind of housekeeping, see Housekeeping.Add.
 	Job = sweep.Job
 	// Slice is the time of one turn of a Job.
 	Slice = sweep.Slice

@@ -10,8 +10,8 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// Current returns a board with the current period of each of its windows, and the database clock by which they are current.
-// The first call after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
+// Current returns a board with the current period of each of its windows, and the time of the database clock at which they
+// are current. The first call after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
 func (s *Boards) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	l, err := s.lookup.Current(ctx, name)
 	if err != nil {
@@ -67,8 +67,8 @@ func (s *Boards) onePeriod(ctx context.Context, query string, args ...any) (lead
 	return row.Period(), nil
 }
 
-// Periods lists periods of a board, newest first: those with an id below before (0: from the newest on), of one window
-// ("": of all), at most limit.
+// Periods lists periods of a board, newest first: the ones with an id below before (0: from the newest), of one window ("":
+// of all), at most limit.
 func (s *Boards) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
 	query := "SELECT " + boards.PeriodColumns + " FROM periods WHERE board_id = ? AND state <> 'deleting'"
 	args := []any{boardID}
@@ -96,8 +96,8 @@ func (s *Boards) PeriodIn(ctx context.Context, q mysql.Querier, id int64) (leade
 	return row.Period(), err
 }
 
-// PeriodAt reads the current period of a window in a transaction. One that nobody has submitted to is empty, and so is the time between
-// two seasons.
+// PeriodAt reads the current period of a window in a transaction. A period without submissions is empty, and so is the time
+// between two seasons.
 func (s *Boards) PeriodAt(ctx context.Context, q mysql.Querier, boardID int64, w leaderboard.Window, now leaderboard.Micros) (leaderboard.Period, error) {
 	var row boards.PeriodRow
 	err := q.QueryRowContext(ctx, s.db.Limited(periodsBefore), boardID, []byte(w), (now + 1).Time(), 1).Scan(row.Dest()...)

@@ -15,7 +15,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// batches is an Observer that records what it hears.
+// batches is an Observer that records its calls.
 type batches struct {
 	mu     sync.Mutex
 	rows   [][2]int // requests, entries
@@ -36,8 +36,8 @@ func (b *batches) all() [][2]int {
 	return slices.Clone(b.rows)
 }
 
-// submitAll starts requests one after the other, each when the one before waits in the queue, and returns where their
-// errors arrive. The first one is taken at once, by the writer that then waits for the period.
+// submitAll starts requests one after the other, each when the last one waits in the queue, and returns the channel of
+// their errors. The first is taken at once, by the writer that then waits for the period.
 func submitAll(t *testing.T, s *store.Store, reqs []leaderboard.SubmitRequest) chan error {
 	t.Helper()
 	errs := make(chan error, len(reqs))
@@ -63,7 +63,7 @@ func entriesOf(board string, n int) leaderboard.SubmitRequest {
 	return r
 }
 
-// TestGroupCommit: all that waits while a batch is committed becomes the next batch.
+// TestGroupCommit: all requests that wait while a batch is committed become the next batch.
 func TestGroupCommit(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
@@ -97,7 +97,8 @@ func TestGroupCommit(t *testing.T) {
 	}
 }
 
-// TestBatchRows: a batch takes whole requests up to its size, and one that is larger alone. Small ones have their turn after large ones.
+// TestBatchRows: a batch takes whole requests up to its size, and a larger request alone. Small ones have their turn after
+// large ones.
 func TestBatchRows(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
@@ -199,8 +200,8 @@ func TestCallerGone(t *testing.T) {
 	}
 }
 
-// TestCloseDrains: the batch under way is committed and answered before Close returns; of what waited nothing is done,
-// at once with an error that says so, and no further write is accepted.
+// TestCloseDrains: the batch under way is committed and answered before Close returns; waiting requests are not done and
+// fail at once with an error that says so, and no further write is accepted.
 func TestCloseDrains(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -244,7 +245,7 @@ func TestCloseDrains(t *testing.T) {
 	}
 }
 
-// TestBoardChangesMeanwhile: the lock shows each batch the board as it is, after any change by another server.
+// TestBoardChangesMeanwhile: the lock shows each batch the present board, after any change by another server.
 func TestBoardChangesMeanwhile(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -46,7 +46,7 @@ func TestLostPeriod(t *testing.T) {
 	})
 }
 
-// questions are those about one period, as functions that ask and say what came of it.
+// questions are the questions about one period, as functions that return a text of the answer.
 func questions(s *store.Store) map[string]func(context.Context, leaderboard.PeriodRef) error {
 	page := func(q leaderboard.PageQuery) func(context.Context, leaderboard.PeriodRef) error {
 		return func(ctx context.Context, ref leaderboard.PeriodRef) error {
@@ -98,8 +98,8 @@ func refOf(t *testing.T, s *store.Store, board string) leaderboard.PeriodRef {
 	return l.Periods[0].Ref(&l.Board)
 }
 
-// TestIndexOfALostPeriod: an index that is saved for a lost period is neither loaded nor in the way, and a server that
-// still has one in memory does not save it over the new one's.
+// TestIndexOfALostPeriod: a saved index of a lost period is neither loaded nor in the way, and a server that still has it
+// in memory does not save it over the new period's index.
 func TestIndexOfALostPeriod(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// closeGrace is how long after its end a period is left open for the first writer or reader of the next one to close.
+	// closeGrace is the time after its end for which a period is left open for the first writer or reader of the next
+	// period to close.
 	closeGrace = 10 * time.Second
 	// closedAtOnce is how many periods that have ended are looked at together.
 	closedAtOnce = 1000
@@ -38,7 +39,8 @@ type endedPeriod struct {
 	boardVersion
 }
 
-// closePeriods closes periods that have ended and that no writer has closed. One whose board is locked is left for later.
+// closePeriods closes periods that have ended and that no writer has closed. A period whose board is locked is left for
+// later.
 func (s *Housekeeping) closePeriods(now time.Time) func(context.Context, sweep.Slice) (bool, error) {
 	return func(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 		for failed == nil {
@@ -138,7 +140,7 @@ func (s *Housekeeping) retain(ctx context.Context, b *leaderboard.Board) (finish
 	finished = true
 	for w, kept := range b.Rules.Keep {
 		var ids []int64
-		// From the oldest on, so that what is left has no gap: see leaderboard.FindPast.
+		// From the oldest on, so that the remaining periods have no gap: see leaderboard.FindPast.
 		const of = " FROM periods WHERE board_id = ? AND window_name = ? AND state = 'closed'"
 		const beyond = "SELECT id" + of + " AND starts_at <= (SELECT starts_at" + of + " ORDER BY starts_at DESC LIMIT ?, 1) ORDER BY starts_at LIMIT ?"
 		if err := s.db.Pool.SelectContext(ctx, &ids, beyond, b.ID, []byte(w), b.ID, []byte(w), kept, retainSteps); err != nil {

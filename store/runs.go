@@ -112,7 +112,7 @@ func (s *Runs) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.Ru
 	return err
 }
 
-// auditRun records that a run was requested by its actor, who is the caller if there is one.
+// auditRun records that a run was requested by its actor, the caller if there is one.
 func (s *Runs) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
 	caller := leaderboard.Caller{Key: r.Actor, RequestID: leaderboard.CallerOf(ctx).RequestID}
 	_, err := audit.Write(leaderboard.WithCaller(ctx, caller), s.db, tx, audit.Change{
@@ -127,9 +127,9 @@ func (s *Runs) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run
 	return err
 }
 
-// FinishRun records how a run ended, or how far it is: State, FromSeq, ToSeq, Rows, Took (in microseconds), Error (cut to
-// 1000 characters). It returns the run as it is recorded. A run that has ended stays as it is: a process that was frozen for
-// long finds that another has ended its runs. ErrRunNotFound when its row is gone. A run that another Store began is not
+// FinishRun records the end or the progress of a run: State, FromSeq, ToSeq, Rows, Took (in microseconds), Error (cut to
+// 1000 characters). It returns the recorded run. A run that has ended does not change: a process that was frozen for long
+// finds that another has ended its runs. ErrRunNotFound when its row is gone. A run that another Store began is not
 // changed.
 func (s *Runs) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	if r.State != leaderboard.RunStateRunning {
@@ -207,7 +207,7 @@ func (h *runsHere) close() {
 	h.beats.Wait()
 }
 
-// beat is the heartbeat of runs of this process. One that another process has ended stays ended.
+// beat is the heartbeat of runs of this process. A run that another process has ended stays ended.
 func (s *Runs) beat(ctx context.Context, ids []int64) {
 	ctx, cancel := context.WithTimeout(ctx, runBeat)
 	defer cancel()
@@ -219,9 +219,9 @@ func (s *Runs) beat(ctx context.Context, ids []int64) {
 
 const runsSilent = "SELECT id, alive_at FROM runs WHERE state = 'running' AND alive_at NOT BETWEEN ? AND ? ORDER BY id LIMIT ?"
 
-// EndRuns marks runs as failed whose process has ended or is frozen: those without a heartbeat for runLease, by the database
-// clock. It is to be called about every runBeat, by any number of processes. After a longer pause, or a leap of the database
-// clock, only the second call ends runs, so that healthy processes have time for a heartbeat.
+// EndRuns marks runs as failed whose process has ended or is frozen: runs without a heartbeat for runLease, by the database
+// clock. Any number of processes call it, about every runBeat. After a longer pause, or a leap of the database clock, only
+// the second call ends runs, so that healthy processes have time for a heartbeat.
 func (s *Runs) EndRuns(ctx context.Context) error {
 	now, err := s.db.Clock(ctx)
 	if err != nil {
@@ -259,7 +259,7 @@ func (s *Runs) EndRuns(ctx context.Context) error {
 }
 
 // canBeat returns an error when a heartbeat would wait for a lock now, such as that of a backup: then the runs of other
-// processes may lack a heartbeat for this reason alone.
+// processes may lack a heartbeat only for this reason.
 func (s *Runs) canBeat(ctx context.Context) error {
 	began := time.Now()
 	if _, err := s.db.Pool.ExecContext(ctx, "UPDATE runs SET alive_at = alive_at WHERE id = 0"); err != nil {
@@ -287,8 +287,8 @@ func (s *Runs) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	return row.run(), nil
 }
 
-// Runs lists runs of a board (0: of all boards), newest first: those with an id below before (0: from the newest on),
-// at most limit.
+// Runs lists runs of a board (0: of all boards), newest first: the ones with an id below before (0: from the newest), at
+// most limit.
 func (s *Runs) Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error) {
 	query, args := selectRuns+" WHERE r.id > 0", []any(nil)
 	if boardID > 0 {

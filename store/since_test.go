@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestCommitsSinceAfterPruning: what is missing in the log of one period, or damaged, is said of that one, and more
-// periods than one statement takes are read.
+// TestCommitsSinceAfterPruning: commits that are missing in the log of one period, or damaged, are reported for that
+// period, and more periods than fit into one statement are read.
 func TestCommitsSinceAfterPruning(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -62,7 +62,7 @@ func at(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) leaderboard.Per
 	return leaderboard.PeriodRevision{PeriodID: ref.ID, Revision: p.Revision()}
 }
 
-// outline names the seqs of the commits of a part, or why there are none.
+// outline names the seqs of the commits of a part, or the reason for their absence.
 func outline(part leaderboard.LogPart) (text string) {
 	switch {
 	case errors.Is(part.Err, leaderboard.ErrLogPruned):

@@ -28,7 +28,7 @@ func TestSnapshotEndsWithItsReader(t *testing.T) {
 		}
 		begin := func(leaderboard.State) error { return nil }
 		failure := errors.New("no more")
-		for range 100 { // more than there are connections
+		for range 100 { // more than the number of connections
 			read := 0
 			if err := s.Entries.Snapshot(t.Context(), ref, members, begin, func(keys []rank.Key) error { read += len(keys); return failure }); !errors.Is(err, failure) || read > 1000 {
 				t.Fatalf("after %d entries: %v", read, err)

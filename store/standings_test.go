@@ -8,8 +8,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestMovesCostNoStatement: a submit whose moves are told sends as many packets as one without them: what the entries were
-// before is read anyway.
+// TestMovesCostNoStatement: a submit that returns its moves sends as many packets as one without: the old entries are read
+// anyway.
 func TestMovesCostNoStatement(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -9,8 +9,8 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// FirstPeriods returns the current period of each board's first window, as BoardHealth has it. It begins no period, and takes
-// one statement for all boards, at most mysql.MaxRows, and one for the clock. Errors: ErrUnavailable.
+// FirstPeriods returns the current period of each board's first window, for BoardHealth. It begins no period, and takes one
+// statement for all boards, at most mysql.MaxRows, and one for the clock. Errors: ErrUnavailable.
 func (s *Boards) FirstPeriods(ctx context.Context, list []leaderboard.Board) ([]leaderboard.Period, error) {
 	if len(list) == 0 {
 		return nil, nil

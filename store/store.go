@@ -17,11 +17,11 @@ import (
 	"leaderboard/store/internal/sweep"
 )
 
-// DenseDepth is how many entries may be ahead of one whose dense rank is wanted.
+// DenseDepth is the number of entries up to which an entry's dense rank is computed.
 const DenseDepth = read.DenseDepth
 
 // Store is the database: its parts, one for each kind of question, and the connections that they share. All methods may be
-// called concurrently, and so may the methods of its parts.
+// called concurrently, like the methods of its parts.
 type Store struct {
 	Boards   *Boards
 	Writer   *Writer
@@ -78,7 +78,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// keptBy returns the part that keeps something with entries, nil if there is none.
+// keptBy returns the part that keeps something with entries, or nil.
 func keptBy(parts []commit.Part) entries.Kept {
 	for _, p := range parts {
 		if kept, ok := p.(entries.Kept); ok {
@@ -88,7 +88,7 @@ func keptBy(parts []commit.Part) entries.Kept {
 	return nil
 }
 
-// addForgets adds what is forgotten of what is kept here.
+// addForgets adds the Forgets of the store's own tables.
 func (s *Store) addForgets() {
 	s.Erasures.AddAfter("hidden", s.Hidden.forget)
 	s.Erasures.AddAfter("audit", forgetAudit)
@@ -123,18 +123,18 @@ var ErrTwoPrimaries = mysql.ErrTwoPrimaries
 // ErrAway means that MySQL does not answer. It is an ErrUnavailable.
 var ErrAway = mysql.ErrAway
 
-// ErrUnsupported means that the service does not work on an engine. The text names those that it works on. It is an
+// ErrUnsupported means that the service does not work on an engine. The text names the supported engines. It is an
 // ErrUnavailable, but a retry does not help.
 var ErrUnsupported = mysql.ErrUnsupported
 
-// MigrationRights are what an account needs on the database for migrations, as GRANT wants them.
+// MigrationRights are the rights that an account needs on the database for migrations, in the words of GRANT.
 const MigrationRights = mysql.MigrationRights
 
 // IsDenied reports whether an error means that the account may not connect, lacks a right, or that the database does not
 // exist.
 func IsDenied(err error) bool { return mysql.IsDenied(err) }
 
-// Probe returns the connection of Ping, which nothing else uses. Only health may use it.
+// Probe returns the connection of Ping, for health alone.
 func (s *Store) Probe() *sql.DB { return s.db.Health }
 
 // Ping reports whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly, ErrOtherServer, ErrUnsupported.
@@ -148,13 +148,14 @@ func (s *Store) Ping(ctx context.Context) error {
 // Silent reports whether MySQL did not answer the last statement, does not answer now, or did not answer a moment ago.
 func (s *Store) Silent() bool { return s.db.Silent() }
 
-// BlockedSince returns the time since which no write could be committed though MySQL answers and some were tried; false when there is none.
+// BlockedSince returns the time since which no write could be committed although MySQL answers and some were tried; false
+// if there is no such time.
 func (s *Store) BlockedSince() (time.Time, bool) { return s.db.BlockedSince() }
 
 // Database returns the connections, for the statements of features.
 func (s *Store) Database() *mysql.DB { return s.db }
 
-// DB returns the pool, for migrations.Version and statistics. Nothing else may use it.
+// DB returns the pool, for migrations.Version and statistics. It has no other users.
 func (s *Store) DB() *sql.DB { return s.db.Pool.DB }
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
@@ -171,6 +172,6 @@ func Translate(ctx context.Context, doing string, err error) error {
 // Now reads the database clock.
 func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) { return s.db.Clock(ctx) }
 
-// DSNs returns a DSN for each host of one that names several, as in user:password@tcp(db1:3306,db2:3306)/leaderboard: the primary, which
-// the store finds, and servers that may take its place.
+// DSNs returns a DSN for each host of a DSN that names several, as in user:password@tcp(db1:3306,db2:3306)/leaderboard: the
+// primary, which the store finds, and its possible replacements.
 func DSNs(dsn string) []string { return mysql.DSNs(dsn) }

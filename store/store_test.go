@@ -14,7 +14,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestProperty runs histories without features; internal/app/installed runs those with them.
+// TestProperty runs histories without features; internal/app/installed runs them with features.
 func TestProperty(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

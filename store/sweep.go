@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/sweep"
 )
 
-// Housekeeping removes what nobody needs any more, and finishes what was left halfway. All methods may be called concurrently
-// once all jobs are added.
+// Housekeeping removes data that nobody needs any longer, and finishes interrupted work. All methods may be called
+// concurrently once all jobs are added.
 type Housekeeping struct {
 	db        *mysql.DB
 	writer    *Writer
@@ -29,14 +29,14 @@ type Housekeeping struct {
 	retained sweep.Pass[string, leaderboard.Board]
 }
 
-// Sweep does the housekeeping: it closes periods that have ended, deletes those that their boards do not keep, and boards
-// that were deleted, forgets idempotency keys older than KeyTTL, records of changes older than AuditTTL, commits in the change log older than ChangeTTL, and
-// runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods). Rank indexes
-// follow the log, and are saved. It goes on hiding, restoring and erasing members. These jobs take turns, in slices of
-// time, and each remembers where it stopped, so that none delays the others however much it has to do; one that fails does
-// not end the others. Sweep returns when nothing is left to do or ctx ends; the next call goes on. It may be interrupted and
-// repeated at any time, also by several processes at once. It uses only the database clock, and deletes nothing because of
-// its age for an hour after that leapt forward.
+// Sweep does the housekeeping: it closes periods that have ended, deletes periods that their boards do not keep, and
+// deleted boards, forgets idempotency keys older than KeyTTL, records of changes older than AuditTTL, commits in the change
+// log older than ChangeTTL, and runs that are older than 30 days or not among the last 10,000 (except records of reopened
+// periods). Rank indexes follow the log, and are saved. It continues hides, restorations and erasures of members. These
+// jobs take turns, in slices of time, and each remembers where it stopped, so that none delays the others however much it
+// has to do; a failing job does not end the others. Sweep returns when nothing is left to do or ctx ends; the next call
+// continues. It may be interrupted and repeated at any time, also by several processes at once. It uses only the database
+// clock, and deletes nothing because of its age for an hour after that leapt forward.
 func (s *Housekeeping) Sweep(ctx context.Context) error {
 	now, end, err := s.sweeper.Begin(ctx)
 	if err != nil {
@@ -60,14 +60,14 @@ func (s *Housekeeping) Sweep(ctx context.Context) error {
 	}))
 }
 
-// Add adds jobs, such as those of features, to each Sweep. It is called before the first one.
+// Add adds jobs, such as those of features, to each Sweep. It is called before the first Sweep.
 func (s *Housekeeping) Add(jobs ...Job) { s.added = append(s.added, jobs...) }
 
 // AddPurge adds statements that delete the rows of a board that is deleted, before its own goes. They take the id of the board and
 // how many rows they delete, as in "DELETE FROM plays WHERE board_id = ? ORDER BY member LIMIT ?". It is called before the first Sweep.
 func (s *Housekeeping) AddPurge(queries ...string) { s.sweeper.PurgeToo(queries...) }
 
-// Sweeper returns what jobs delete rows with.
+// Sweeper returns the Sweeper with which jobs delete rows.
 func (s *Housekeeping) Sweeper() Sweeper { return Sweeper{s.sweeper} }
 
 // SweepRows is how many rows one statement of a job deletes.
@@ -76,8 +76,8 @@ const SweepRows = sweep.Rows
 // Sweeper deletes rows for a Job, while that has its turn.
 type Sweeper struct{ of *sweep.Sweeper }
 
-// Before returns the moment before which something is older than age by the database clock. For an hour after that leapt forward
-// nothing is.
+// Before returns the moment before which rows are older than age by the database clock. For an hour after the clock leapt
+// forward no row counts as old.
 func (s Sweeper) Before(age time.Duration) time.Time { return s.of.Before(age) }
 
 // Delete runs one bounded statement and returns how many rows it changed.
@@ -85,10 +85,10 @@ func (s Sweeper) Delete(ctx context.Context, query string, args ...any) (int64, 
 	return s.of.Delete(ctx, query, args...)
 }
 
-// Aged deletes rows that are older than a limit, see Before, until the slice is over, by statements that take a span of time. next
-// finds the time up to which there are so many rows, as in "SELECT started_at FROM plays WHERE started_at >= ? AND started_at < ?
-// ORDER BY started_at LIMIT ?, 1"; remove deletes as many, as in "DELETE FROM plays WHERE started_at >= ? AND started_at < ? ORDER BY
-// started_at LIMIT ?". more reports whether there may be more.
+// Aged deletes rows that are older than a limit, see Before, until the slice is over, by statements that take a span of
+// time. next finds the time up to which there is a number of rows, as in "SELECT started_at FROM plays WHERE started_at >=
+// ? AND started_at < ? ORDER BY started_at LIMIT ?, 1"; remove deletes as many, as in "DELETE FROM plays WHERE started_at
+// >= ? AND started_at < ? ORDER BY started_at LIMIT ?". more reports whether there may be more.
 func (s Sweeper) Aged(ctx context.Context, slice Slice, next, remove string, limit time.Time) (more bool, err error) {
 	return s.of.Aged(ctx, slice, next, remove, limit)
 }

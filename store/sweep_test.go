@@ -15,7 +15,7 @@ const hundred = "(SELECT a.n * 10 + b.n AS n FROM (SELECT 0 n UNION SELECT 1 UNI
 	" UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9) a, (SELECT 0 n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3" +
 	" UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9) b)"
 
-// TestSweepForgets: what is old goes, in steps; what is young stays.
+// TestSweepForgets: old rows go, in steps; young rows stay.
 func TestSweepForgets(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -164,7 +164,7 @@ func TestDeleteLargeBoard(t *testing.T) {
 	})
 }
 
-// TestPutBoardAtOnce: many that make one board at once make one board.
+// TestPutBoardAtOnce: many callers that make the same board at once make one board.
 func TestPutBoardAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -12,9 +12,10 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestUnknownRule: a board to which a newer version gave a rule, or a word in a rule, that this one does not know is read, and
-// this version writes nothing to it: no entry, no period, no rule (but where only the time zone is not known, entries may go). Boards in the same batch take what they are given, what was refused
-// is not remembered under its Idempotency-Key, and once the rule is gone all is as before.
+// TestUnknownRule: a board to which a newer version gave a rule, or a word in a rule, that this version does not know is
+// read, and this version writes nothing to it: no entry, no period, no rule (but if only the time zone is unknown, entries
+// may be removed). Boards in the same batch take their submissions, a refusal is not stored under its Idempotency-Key, and
+// once the rule is gone everything works again.
 func TestUnknownRule(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -57,7 +58,7 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 	}
 	give(change)
 	if _, err := s.DB().ExecContext(ctx, "DELETE FROM periods WHERE board_id = ? AND window_name = 'day'", ref.BoardID); err != nil {
-		t.Fatal(err) // one is to be begun
+		t.Fatal(err) // a period must begin
 	}
 	for what, write := range map[string]func() error{
 		"submit":        func() error { _, err := s.Writer.Submit(ctx, dbtest.One(name, "", "ada", 2)); return err },
@@ -119,9 +120,10 @@ func testUnknownRule(t *testing.T, s *store.Store, name, change string) {
 	}
 }
 
-// TestUnknownRuleOfAMember: a member has entries on a board with a rule that this server does not know, and on others. What asks for
-// all of them does not say that nothing was done after it did something. A time zone that is not known here keeps nobody from being
-// hidden or erased. With any other rule a hide is refused as a whole, and an erasure continues at a server that knows the rule.
+// TestUnknownRuleOfAMember: a member has entries on a board with a rule that this server does not know, and on others. A
+// request for all of them does not claim that nothing was done after it did something. A time zone that is not known here
+// keeps nobody from being hidden or erased. With any other rule a hide is refused as a whole, and an erasure continues at a
+// server that knows the rule.
 func TestUnknownRuleOfAMember(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

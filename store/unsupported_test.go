@@ -12,14 +12,14 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestUnsupportedServer: a server of an engine that is not supported is refused by every pool, before anything is sent to it, with its
-// version and the remedy; one that is passes the same way.
+// TestUnsupportedServer: a server of an engine that is not supported is refused by every pool, before anything is sent to
+// it, with its version and the remedy; a supported one passes the same way.
 func TestUnsupportedServer(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	for version, comment := range map[string]string{
 		"8.0.11-TiDB-v8.5.3": "", "8.0.30-Vitess": "",
-		"8.0.40": "Version: 24.0.4 (Git revision 8a4c branch release-24.0) built on Tue Mar  3 10:00:00 UTC 2026 by a@b using go1.26 linux/amd64", // Vitess, told to hide it
+		"8.0.40": "Version: 24.0.4 (Git revision 8a4c branch release-24.0) built on Tue Mar  3 10:00:00 UTC 2026 by a@b using go1.26 linux/amd64", // Vitess, configured to hide itself
 	} {
 		s, err := store.Open(t.Context(), store.Config{DSN: testenv.WithVersion(t, dsn, version, comment)})
 		if err != nil {

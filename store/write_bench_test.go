@@ -126,8 +126,8 @@ func (w *writeBench) compare(b *testing.B, ours, theirs func() float64) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// timed runs one turn and returns rows/s and the seconds of processor time that this process and the server took per
-// second of it, which say more than the rate while other work is going on beside.
+// timed runs one turn and returns rows/s and the seconds of processor time that this process and the server took per second
+// of it, which are more meaningful than the rate when other work runs on the machine.
 func (w *writeBench) timed(b *testing.B, turn func() float64) (rows, cpu float64) {
 	start, before := time.Now(), w.processorTime(b)
 	rows = turn()

@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// Limits bound what waits and what is committed together.
+// Limits bound the requests that wait, and the entries that are committed together.
 type Limits struct {
 	Wait   time.Duration // until a request is sent; what has to be expected to take longer, or does, is an *OverloadError
 	Memory int64         // bytes that requests take that wait, over all boards; beyond: an *OverloadError
 	Batch  int           // entries that one transaction takes at most, unless a single request has more
 }
 
-// pace is how long batches take: so long each, and so long more for a full one. Both are moving averages.
+// pace is the time that batches take: each for a batch, plus full for a full batch. Both are moving averages.
 type pace struct{ each, full time.Duration }
 
 // startPace is assumed until batches were timed. It is a quick server's: a request that is let in too early is refused later.
 func startPace() pace { return pace{2 * time.Millisecond, 20 * time.Millisecond} }
 
-// learn corrects the averages by a share of what they were wrong by, each as far as it is concerned (normalized least
-// mean squares).
+// learn corrects the averages by a share of their error, each by its part in it (normalized least mean squares).
 func (p *pace) learn(l load, took time.Duration, rows int) {
 	const share = 1.0 / 8
 	size := float64(l.cost) / float64(rows)
@@ -29,7 +28,7 @@ func (p *pace) learn(l load, took time.Duration, rows int) {
 	p.full = max(0, p.full+time.Duration(miss*size))
 }
 
-// of returns how long it takes to commit a load, in batches of so many rows.
+// of returns the time to commit a load, in batches of at most rows.
 func (p pace) of(l load, rows int) time.Duration {
 	full := float64(l.cost) / float64(rows)
 	batches := min(float64(l.requests), math.Ceil(full))
@@ -59,8 +58,8 @@ func newAdmission(limits Limits, boards *boardMutexes) admission {
 	return admission{limits: limits, away: func() error { return nil }, boards: boards, paces: [2]pace{startPace(), startPace()}}
 }
 
-// mayWait returns why one more request of so many bytes may not wait in a queue, nil when it may. one is nil for a queue
-// in which nothing waits. A request that is large waits for longer. The reasons, in this order:
+// mayWait returns the reason why another request of a size in bytes may not wait in a queue, nil if it may. one is nil for
+// a queue without waiting requests. A large request waits for longer. The reasons, in this order:
 //
 //   - MySQL does not answer.
 //   - Its board is stuck: one batch tries, and nothing waits behind it.
@@ -92,8 +91,8 @@ func (a *admission) mayWait(id queueID, one *backlog, bytes int64, large bool) e
 	return nil
 }
 
-// expected returns how long it takes until a request that enters a queue is sent: until all that wait are, but for a small one,
-// which waits for one large request at most.
+// expected returns the time until a request that enters a queue is sent: until all waiting requests are, except that a
+// small request waits for at most one large request.
 func (a *admission) expected(one *backlog, large bool) time.Duration {
 	ahead := one.load
 	if n := one.large.requests; n > 0 && !large {
@@ -106,7 +105,7 @@ func (a *admission) expected(one *backlog, large bool) time.Duration {
 	return rest + one.pace.of(ahead, a.limits.Batch)
 }
 
-// usual is how long batches of queues of a kind take, and so those of a new one are likely to.
+// usual returns the pace of batches of a kind of queue, which is the likely pace of a new queue.
 func (a *admission) usual(id queueID) *pace {
 	if id.several {
 		return &a.paces[1]
@@ -114,7 +113,7 @@ func (a *admission) usual(id queueID) *pace {
 	return &a.paces[0]
 }
 
-// line is the batches that wait for one of so many connections.
+// line is the batches that wait for one of conns connections.
 type line struct {
 	conns   int
 	waiting int

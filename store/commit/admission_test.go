@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// carrier carries requests out in no other way than that it takes its time: each batch so long, and each entry.
+// carrier carries requests out in the simplest way and takes its time: a fixed time for each batch, and for each entry.
 type carrier struct {
 	each, entry time.Duration
 	hold        chan struct{} // when it is not nil, batches wait until it is closed
@@ -61,7 +61,7 @@ func requestTo(board string, rows int) request {
 }
 
 // TestExpectedWait: at any speed of the database, requests are let in as long as they are sent within the wait, and nearly
-// all that are let in are carried out. A refusal says when to come back.
+// all admitted requests are carried out. A refusal says when to come back.
 func TestExpectedWait(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]*carrier{
@@ -181,8 +181,8 @@ func TestManyBoardsWaitForConnections(t *testing.T) {
 	}
 }
 
-// TestMemoryOfWhatWaits: what waits takes no more than its share, and a board that has filled what it may leaves room
-// for others.
+// TestMemoryOfWhatWaits: waiting requests take no more than their share of memory, and a board with a full queue leaves
+// room for others.
 func TestMemoryOfWhatWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestMemoryOfWhatWaits(t *testing.T) {
 }
 
 // TestTheDepartedAreNotServed: requests whose time is up before they are sent change nothing, and their error says so;
-// those whom the batch has taken do not know.
+// requests that the batch has taken have an unknown outcome.
 func TestTheDepartedAreNotServed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestTheDepartedAreNotServed(t *testing.T) {
 	})
 }
 
-// TestCloseAnswersWhatWaits: at the end what was not sent fails at once, and what was is waited for.
+// TestCloseAnswersWhatWaits: at the end requests that were not sent fail at once, and Close waits for the others.
 func TestCloseAnswersWhatWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"leaderboard/internal/mysql"
 )
 
-// Alone runs fn in a transaction that may lock one board, and commits it. It is for what writes to a board and is no
-// batch. Like a batch it waits until no other writer of this process works on the board; for a lock that another session
-// holds it waits twice at most. By the error mysql.NotDone reports whether anything was done. fn may be called again.
+// Alone runs fn in a transaction that may lock one board, and commits it. It is for writes to a board outside of batches.
+// Like a batch it waits until no other writer of this process works on the board; for a lock that another session holds it
+// waits at most twice. By the error mysql.NotDone reports whether anything was done. fn may be called again.
 func (w *Writer) Alone(ctx context.Context, board string, fn func(*sqlx.Tx) error) error {
 	return w.alone(ctx, board, true, fn)
 }

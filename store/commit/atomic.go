@@ -5,9 +5,9 @@ import (
 )
 
 // An atomic request is carried out like any other, in memory, and taken back when one of its entries has failed. So each
-// entry is decided on what those before it would have made, and the batch writes nothing of a request that is aborted.
+// entry is decided on the result of the entries before it, and the batch writes nothing of an aborted request.
 
-// allOrNone has carry carry out the entries of a request and fill their results in. When one of them has failed, all is taken
+// allOrNone has carry carry out the entries of a request and fill their results in. If an entry has failed, all is taken
 // back, and the results say so.
 func allOrNone(list []Attempt, carry func()) {
 	undo := savepoint(list)
@@ -29,7 +29,8 @@ func allOrNone(list []Attempt, carry func()) {
 	}
 }
 
-// savepoint returns a function that makes the boards of entries what they are now, as far as these entries can change them.
+// savepoint returns a function that restores the present state of the boards of entries, as far as these entries can change
+// it.
 func savepoint(list []Attempt) (undo func()) {
 	members := map[*Board][]string{}
 	for i := range list {
@@ -48,7 +49,7 @@ func savepoint(list []Attempt) (undo func()) {
 	}
 }
 
-// mark returns a function that takes back what is submitted to the board for members from now on.
+// mark returns a function that undoes the submissions to the board for members from now on.
 func (b *Board) mark(members []string) (undo func()) {
 	var undos []func()
 	each(b, func(p Marker) { undos = append(undos, p.Mark(members)) })

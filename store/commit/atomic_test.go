@@ -28,8 +28,8 @@ func written(t *testing.T, reqs ...request) (reads, writeText string) {
 	return read.String(), write.String()
 }
 
-// TestTermsCostNoStatement: an atomic request with a condition reads and writes by as many statements as a plain one, and
-// a plain one has the receipt that it always had.
+// TestTermsCostNoStatement: an atomic request with a condition reads and writes by as many statements as a plain one, and a
+// plain request's receipt has not changed.
 func TestTermsCostNoStatement(t *testing.T) {
 	t.Parallel()
 	plain := leaderboard.SubmitRequest{Board: "b", Key: "k", Entries: []leaderboard.Submission{{Member: "a", Score: 1}}}
@@ -52,8 +52,8 @@ func (everybody) Read(*mysql.Text)      {}
 func (everybody) Scan(*sql.Rows) error  { return nil }
 func (everybody) SetsAside(string) bool { return true }
 
-// TestAbortedLeavesNothing: what an atomic request changed before one of its entries failed is as it was, of visible and of
-// hidden entries, so that the batch writes none of it; its receipt is read as it was written.
+// TestAbortedLeavesNothing: the changes of an atomic request before one of its entries failed are undone, for visible and
+// hidden entries, so that the batch writes none of them; its receipt decodes to itself.
 func TestAbortedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for _, hidden := range []bool{false, true} {

@@ -122,8 +122,8 @@ func (b *batch) mayDoWithout(err error) bool {
 	return b.queue.id.several && b.locking != "" && mysql.IsLockWait(err)
 }
 
-// run carries out a batch, reports its commits, and then answers every request. It works on a context of its own: the
-// requests of a batch belong to several callers, and no caller may cancel it for the others.
+// run carries out a batch, reports its commits, and then answers every request. It has a separate context: the requests of
+// a batch belong to several callers, and no caller may cancel it for the others.
 func (b *batch) run() error {
 	limits := &b.db.Config
 	ctx, cancel := context.WithTimeout(b.life, mysql.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
@@ -183,8 +183,8 @@ func (b *batch) noneFound() error {
 	return leaderboard.ErrBoardNotFound
 }
 
-// try carries the batch out for those callers that have not left when there is a connection for it. An error wraps
-// ErrOutcomeUnknown when COMMIT was sent and no answer came; after every other error the transaction is rolled back.
+// try carries the batch out for the callers that have not left when it gets a connection. An error wraps ErrOutcomeUnknown
+// when COMMIT was sent and no answer came; after every other error the transaction is rolled back.
 func (b *batch) try(ctx context.Context, longWait bool) error {
 	_, span := trace.Start(ctx, "connection", trace.KindInternal)
 	tx, end, err := b.begin(ctx, longWait)
@@ -200,8 +200,8 @@ func (b *batch) try(ctx context.Context, longWait bool) error {
 	return errors.Join(b.transact(ctx, &transaction{tx, b.db, b.memory, b.parts, &b.queue.text}), tx.End())
 }
 
-// begin takes a connection, after the batches that wait for one already; with longWait, it is one of the few that wait long
-// for a lock, and there is no line. The caller calls end when it gives the connection back.
+// begin takes a connection, after the batches that already wait for a connection; with longWait it is one of the few
+// connections that wait long for a lock, which have no line. The caller calls end when it gives the connection back.
 func (b *batch) begin(ctx context.Context, longWait bool) (tx *mysql.Tx, end func(), err error) {
 	if longWait {
 		tx, err = b.db.Begin(ctx, true)
@@ -214,8 +214,8 @@ func (b *batch) begin(ctx context.Context, longWait bool) (tx *mysql.Tx, end fun
 	return tx, func() { b.queue.hadConnection(time.Since(start)) }, err
 }
 
-// transact takes three round trips when one board is locked: lock and read, write, commit. COMMIT goes alone, so that
-// an answer to what was written decides that it was not committed.
+// transact takes three round trips when one board is locked: lock and read, write, commit. COMMIT goes alone, so that an
+// answer to the writes shows that they were not committed.
 func (b *batch) transact(ctx context.Context, t *transaction) error {
 	names, err := t.lockOrder(ctx, b.names())
 	if err != nil {
@@ -230,7 +230,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		endStatement(span, err)
 		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrUnknownRule) {
 			l.without[name] = err
-			continue // each request knows what that means for it
+			continue // each request knows what it did
 		}
 		if err != nil {
 			return err

@@ -10,20 +10,20 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// Board is a board as its lock found it, and what a batch makes of it.
+// Board is a board as its lock found it, with the changes of a batch.
 type Board struct {
 	known      *boards.Known
 	clock      leaderboard.Micros // database clock, read under the lock: it decides which periods are current
 	periods    []*Period          // the current ones, in the order of the board's windows; at least one
-	past       []*Period          // those that requests name and that are not current, in the order of their ids
+	past       []*Period          // past periods that requests name, in the order of their ids
 	keys       map[string]keyRow
 	asides     []Aside       // the parts that are reasons to set entries aside
-	parts      []BoardPart   // of features, by their places in the list; nil where one has nothing to do
+	parts      []BoardPart   // of features, in the order of the list; nil for a feature without work there
 	audit      []audit.Row   // what requests have done that the audit records
 	random     func() uint64 // bits of ids
 	rolledOver bool          // periods were begun or closed in this transaction
 
-	open     []*Period // all that the lock found
+	open     []*Period // all open periods that the lock found
 	rollover boards.Rollover
 }
 
@@ -85,13 +85,13 @@ func (b *Board) Clock() leaderboard.Micros { return b.clock }
 // Random returns random bits for ids.
 func (b *Board) Random() uint64 { return b.random() }
 
-// PeriodIDs returns the ids of the current periods, in the order of the board's windows, none if there are none yet.
+// PeriodIDs returns the ids of the current periods, in the order of the board's windows, none if none exist yet.
 func (b *Board) PeriodIDs() []int64 { return b.known.Periods }
 
 // Current returns the current periods, in the order of the board's windows: at least one.
 func (b *Board) Current() []*Period { return b.periods }
 
-// Periods returns the current periods, and after them the past ones that requests name.
+// Periods returns the current periods, followed by the past periods that requests name.
 func (b *Board) Periods() []*Period { return append(slices.Clip(b.periods), b.past...) }
 
 // Audit adds a row to the audit, which the batch writes.
@@ -103,13 +103,13 @@ func (b *Board) Audit(by leaderboard.Caller, c AuditChange) error {
 	return err
 }
 
-// ID returns the id of the period, 0 of one that does not exist.
+// ID returns the id of the period, 0 if it does not exist.
 func (p *Period) ID() int64 { return p.ref.ID }
 
 // IsAside reports whether there is a reason to set the entry of a member aside.
 func (p *Period) IsAside(member string) bool { return p.board != nil && p.board.isAside(member) }
 
-// FoundAside notes an entry that is set aside, as it is stored.
+// FoundAside records a stored entry that is set aside.
 func (p *Period) FoundAside(e *leaderboard.Entry) { p.aside.found(e.Member, e) }
 
 // Seq returns the seq of the period, at the state that the batch has led to so far.
@@ -126,7 +126,7 @@ func (p *Period) Revision() leaderboard.Revision {
 // Key returns the sort key of an entry.
 func (p *Period) Key(e leaderboard.Entry) rank.Key { return p.codec.Key(e) }
 
-// Stored returns the score and the tiebreak of an entry as they are submitted, of what is stored.
+// Stored returns the submitted form of a stored entry's score and tiebreak.
 func (p *Period) Stored(score, tiebreak int64) (int64, int64) { return p.codec.Stored(score, tiebreak) }
 
 // Changed reports whether the submission would change the period.
@@ -141,15 +141,15 @@ func (d *Decision) Assigned() leaderboard.Micros { return d.now }
 // Late is a submission that enters periods after it came.
 type Late struct {
 	Attempt
-	Periods []int64            // those that it came in
-	Rules   *leaderboard.Rules // by which it is decided on
+	Periods []int64            // the periods that it was submitted to
+	Rules   *leaderboard.Rules // the rules by which it is decided
 	Reopen  bool               // also closed ones, as a correction
 	Actor   string             // whose correction it is
 	Skip    func(cur *leaderboard.Entry) bool
 }
 
-// Enter applies a submission to those of its periods that still exist. It leaves a period out whose current entry Skip accepts.
-// Errors: ErrPeriodClosed, ErrPeriodNotFound if none exists, a RuleError if a rule is broken. After an error nothing has changed.
+// Enter applies a submission to its periods that still exist, except periods whose current entry Skip accepts. Errors:
+// ErrPeriodClosed, ErrPeriodNotFound if none exists, a RuleError if a rule is broken. After an error nothing has changed.
 func (b *Board) Enter(late *Late) (leaderboard.Status, error) {
 	var periods []*Period
 	for _, p := range b.Periods() {
@@ -185,7 +185,7 @@ func (b *Board) Enter(late *Late) (leaderboard.Status, error) {
 }
 
 // entered returns the result of a submission in the current period of the board's first window. If it was only for other
-// periods that period is shown as it was.
+// periods, the result shows that period unchanged.
 func (b *Board) entered(periods []*Period, decisions []Decision, sub *leaderboard.Submission, status leaderboard.Status) *leaderboard.Result {
 	first := b.periods[0]
 	if i := slices.Index(periods, first); i >= 0 {

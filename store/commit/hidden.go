@@ -17,10 +17,11 @@ const (
 	StateRestoring = "restoring" // not hidden; entries are still to be moved back, then the row goes
 )
 
-// hiding is the part that sets the entries of hidden members aside. It is the engine's own: all that reads knows both sides of a period.
+// hiding is the part that sets the entries of hidden members aside. It belongs to the engine, because every reader knows
+// both sides of a period.
 type hiding struct{}
 
-// On returns the hidden members of a board, nil if it has none.
+// On returns the hidden members of a board, nil if no member is hidden.
 func (hiding) On(b *Board, n *Needs) BoardPart {
 	if !b.known.HasHidden {
 		return nil
@@ -43,8 +44,8 @@ type hidden struct {
 	members map[string]bool
 }
 
-// Read asks which of the members are hidden, and for their entries that are set aside. While a member has one in an open period
-// there is a row of hidden_members, so most batches find nothing here.
+// Read reads which of the members are hidden, and their entries that are set aside. A member with such an entry in an open
+// period has a row of hidden_members, so most batches find nothing here.
 func (h *hidden) Read(t *mysql.Text) {
 	sides := []int64{0} // no period: a list may not be empty
 	for _, id := range h.periods {

@@ -124,7 +124,7 @@ func scanKeys(rows *sql.Rows, keys []string, found map[string]keyRow) error {
 	return nil
 }
 
-// appendKeys stores the receipts of requests that came with a key, also those that changed nothing.
+// appendKeys stores the receipts of requests with a key, including requests that changed nothing.
 func appendKeys(t *mysql.Text, owner int64, now leaderboard.Micros, keys []keyRow) {
 	for chunk := range slices.Chunk(keys, mysql.MaxRows) {
 		t.Str("INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt) VALUES ")

@@ -14,7 +14,7 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// transaction is one transaction of the write path.
+// transaction is a transaction of the write path.
 type transaction struct {
 	*mysql.Tx
 	db     *mysql.DB
@@ -54,7 +54,7 @@ func (l *locked) board(name string) (*Board, error) {
 	return nil, l.without[name]
 }
 
-// toMoveOn returns a board of which entries are hidden, shown again or removed. Errors: ErrBoardNotFound, ErrUnknownRule.
+// toMoveOn returns a board whose entries are hidden, shown again or removed. Errors: ErrBoardNotFound, ErrUnknownRule.
 func (l *locked) toMoveOn(name string) (*Board, error) {
 	if b := l.movable[name]; b != nil {
 		return b, nil
@@ -62,9 +62,9 @@ func (l *locked) toMoveOn(name string) (*Board, error) {
 	return l.board(name)
 }
 
-// lockBoard locks a board, begins the transaction if nothing else has, and reads all that is needed, in one packet as
-// long as the board is what it was for the last batch. The reads see what is committed when the lock is held: under
-// READ COMMITTED each statement has a snapshot of its own. Errors: ErrBoardNotFound, ErrUnknownRule.
+// lockBoard locks a board, begins the transaction if it has not begun, and reads everything that is needed, in one packet
+// as long as the board is unchanged since the last batch. The reads see all commits up to the lock: under READ COMMITTED
+// each statement has its own snapshot. Errors: ErrBoardNotFound, ErrUnknownRule.
 func (t *transaction) lockBoard(ctx context.Context, name string, n *Needs) (*Board, error) {
 	known, _ := t.memory.Get(name)
 	b := &Board{known: known, random: t.db.Config.Random}
@@ -115,19 +115,19 @@ func (b *Board) whyNone() *leaderboard.RuleError {
 	return leaderboard.AsRule(b.known.Calendar.Outside(b.clock))
 }
 
-// isAs reports whether the lock found what was known before, so that what was read with it is what is needed.
+// isAs reports whether the lock found the remembered board, so that the reads that came with it are the right ones.
 func (b *Board) isAs(known *boards.Known) bool {
 	ids, whole := b.rollover.IDs()
 	return whole && len(b.rollover.Ended) == 0 && b.known.Board.ID == known.Board.ID && b.known.HasHidden == known.HasHidden &&
 		slices.Equal(ids, known.Periods)
 }
 
-// readingOf returns what to read of a board that is what is known.
+// readingOf returns what to read of a remembered board.
 func readingOf(known *boards.Known, n *Needs) *reading {
 	return &reading{Needs: n, boardID: known.Board.ID, periods: known.Periods}
 }
 
-// rollOver brings the periods up to date and reads what was not read with the lock.
+// rollOver brings the periods up to date and reads whatever was not read with the lock.
 func (t *transaction) rollOver(ctx context.Context, b *Board, n *Needs) error {
 	if b.rollover.Due() {
 		if err := b.rollover.Write(ctx, t.Conn, &b.known.Board, b.random); err != nil {
@@ -153,7 +153,7 @@ func (t *transaction) rollOver(ctx context.Context, b *Board, n *Needs) error {
 	return errors.Join(r.scan(rows, b), rows.Close())
 }
 
-// chooseCurrent makes the current periods those that the batch works on.
+// chooseCurrent sets the current periods that the batch works on.
 func (b *Board) chooseCurrent() {
 	for i := range b.rollover.Current {
 		c := &b.rollover.Current[i]
@@ -172,15 +172,15 @@ func (b *Board) chooseCurrent() {
 // complete adds to a period what its board says.
 func (b *Board) complete(p *Period, row *leaderboard.Period) {
 	p.ref, p.codec = row.Ref(&b.known.Board), rank.CodecOf(&b.known.Board.Rules)
-	p.ref.Closed, p.ref.LastSeq = false, 0 // it changes once more, when it is corrected
+	p.ref.Closed, p.ref.LastSeq = false, 0 // it changes again, when it is corrected
 	p.board, p.clock, p.entries = b, b.clock, map[string]*leaderboard.Entry{}
 }
 
-// appendLock locks the board's row and those of its open periods, and reads them and the clock: sysdate, because NOW is
-// the time before the wait. The board's rules come along only when they are not the ones known: after a restore another
-// board may have the id and the version, but not the time. Whether the server is read-only comes along, because an account
-// may have the right to write to it all the same. The index is named
-// because the order of locking follows from it, and because closed periods are many.
+// appendLock locks the board's row and the rows of its open periods, and reads them and the clock: sysdate, because NOW is
+// the time before the wait. The board's rules are included only if they differ from the remembered rules: after a restore
+// another board may have the id and the version, but not the time. The server's read-only state is included, because an
+// account may have the right to write all the same. The index is named because the order of locking follows from it, and
+// because closed periods are many.
 func appendLock(t *mysql.Text, sysdate, board string, known *boards.Known) {
 	t.Str("SELECT " + mysql.ServerSettings + ", b.id, b.version, b.updated_at, b.has_hidden, IF(b.id = ").Int(known.Board.ID).Str(" AND b.version = ").Int(known.Board.Version)
 	t.Str(" AND b.updated_at = ").Time(known.Board.UpdatedTime).Str(", NULL, b.rules), ").Str(sysdate).Str(", p.last_created_time, ").Str(boards.JoinedPeriodColumns)
@@ -206,7 +206,7 @@ func (t *transaction) scanLock(rows *sql.Rows, name string, b *Board) error {
 		if err := rows.Scan(append(dest, row.Dest()...)...); err != nil {
 			return err
 		}
-		// The row of the board is locked first: the latest reading is one with all locks held.
+		// The row of the board is locked first: the latest reading was taken with all locks held.
 		b.clock = max(b.clock, leaderboard.MicrosOf(sysdate))
 		if !row.Exists() {
 			continue
@@ -261,7 +261,7 @@ func (t *transaction) remember(row *boards.Row) (*boards.Known, error) {
 	return k, nil
 }
 
-// lockPast locks and reads the periods that requests name and that are not current, with the entries of the members
+// lockPast locks and reads the periods that requests name, except current periods, with the entries of the members
 // concerned: two round trips, however many they are. Nearly every batch has none.
 func (t *transaction) lockPast(ctx context.Context, b *Board, n *Needs) error {
 	var ids []int64
@@ -282,8 +282,8 @@ func (t *transaction) lockPast(ctx context.Context, b *Board, n *Needs) error {
 	return t.readPastEntries(ctx, b, n)
 }
 
-// lockPastPeriods locks periods of the board whose row is locked already, in the order in which sweeping does it. One
-// that has ended is closed by now: the rollover came first. When a period does not exist the request gets an error.
+// lockPastPeriods locks periods of the board whose row is locked already, in the order in which sweeping does it. A period
+// that has ended is already closed: the rollover came first. When a period does not exist the request gets an error.
 func (t *transaction) lockPastPeriods(ctx context.Context, b *Board, ids []int64) error {
 	text := &mysql.Text{}
 	appendLockPast(text, b.known.Board.ID, ids)
@@ -315,8 +315,8 @@ func appendLockPast(t *mysql.Text, boardID int64, ids []int64) {
 	t.Str(" AND p.state <> 'deleting' ORDER BY p.id FOR UPDATE")
 }
 
-// readPastEntries reads the entries of the members in the past periods that their requests name, and those set aside:
-// there may be one of a member that is no longer hidden, because a period that closed before its member was restored
+// readPastEntries reads the entries of the members in the past periods that their requests name, and the entries set aside:
+// there may be such an entry of a member that is no longer hidden, because a period that closed before the restoration
 // keeps it.
 func (t *transaction) readPastEntries(ctx context.Context, b *Board, n *Needs) error {
 	text := (&mysql.Text{}).Str("SELECT 1;")

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Move moves the entries of a member that was hidden or restored to where they belong: in the current periods, and in
-// those that it names.
+// Move moves the entries of a member that was hidden or restored to their side, in the current periods and in the periods
+// that it names.
 type Move struct {
 	Board     string
 	Member    string
@@ -19,11 +19,11 @@ type move struct {
 	Move
 }
 
-// pastCost is how many entries to submit a named period counts for in a batch: it is locked, and may get a commit of
-// its own.
+// pastCost is the number of submitted entries for which a named period counts in a batch: it is locked, and may get its own
+// commit.
 const pastCost = 10
 
-// newMove returns a move. It does not add to what is refused when too much waits: moves come one at a time.
+// newMove returns a move. It does not count towards the limits of waiting requests: moves come one at a time.
 func newMove(m Move) *move {
 	r := &move{header: headerOf(queueID{board: m.Board}, []string{m.Board}, 1, 0), Move: m}
 	r.load.cost, r.urgent = max(1, pastCost*len(m.PeriodIDs)), true
@@ -36,8 +36,8 @@ func (m *move) collect(of func(board string) *Needs) {
 	n.past = append(n.past, pastEntries{m.Member, m.PeriodIDs})
 }
 
-// apply moves the entries in the periods named; those in the current ones were moved by the lock. A closed period stays
-// as it is unless it is reopened.
+// apply moves the entries in the named periods; the lock has moved the entries in the current ones. A closed period does
+// not change unless it is reopened.
 func (m *move) apply(l *locked) error {
 	b, err := l.toMoveOn(m.Board)
 	if err != nil {

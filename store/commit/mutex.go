@@ -7,32 +7,32 @@ import (
 	"time"
 )
 
-// boardMutexes let one writer of this process at a time work on a board, from before it locks the board's row until it
-// has reported its commits. So commits are reported in the order in which they were made, though a board is written to by
-// its own queue and by the one for several boards; and writers of one process do not wait for each other in the
-// database, where each would hold a connection.
+// boardMutexes let one writer of this process at a time work on a board, from before it locks the board's row until it has
+// reported its commits. So commits are reported in the order in which they were made, though a board is written to by its
+// own queue and by the queue for several boards; and writers of one process do not wait for each other in the database,
+// where each would hold a connection.
 //
-// They also know from which boards this process is locked out: those whose lock in the database another session, perhaps
-// that of a frozen server, did not give up in time. Batches that wait for it must not take all connections from other
+// They also know from which boards this process is locked out: the boards whose lock in the database another session,
+// perhaps a frozen server's, did not release in time. Batches that wait for it must not take all connections from other
 // boards. So a batch waits for a second at first. When that is not enough, the board counts as locked out, and the batch
 // waits on one of the few connections for that. A batch for several boards would hold those that it has already: it is
-// given up, and begun again without the requests that name the board. When the second wait is not enough either, the
-// board is stuck: new requests for it are refused until a batch has written to it.
+// given up, and begun again without the requests that name the board. When the second wait is not enough either, the board
+// is stuck: new requests for it are refused until a batch has written to it.
 type boardMutexes struct {
-	term time.Duration // for which a board counts as locked out, unless a writer gets its lock
+	term time.Duration // the time for which a board counts as locked out, unless a writer gets its lock
 
 	mu        sync.Mutex             // guards the fields below
-	held      map[string]*boardMutex // those that are locked or waited for
+	held      map[string]*boardMutex // mutexes that are locked or waited for
 	lockedOut map[string]lockout
 	news      chan struct{} // closed when a board is added to lockedOut; nil while nothing waits for that
 }
 
 type boardMutex struct {
-	locked chan struct{} // holds a value while it is locked; those that wait get it in the order of their arrival
+	locked chan struct{} // holds a value while it is locked; waiting writers get it in the order of their arrival
 	users  int           // guarded by boardMutexes.mu
 }
 
-// lockout is what is known of a board that another session keeps locked.
+// lockout is the state of a board that another session keeps locked.
 type lockout struct {
 	until time.Time
 	stuck bool
@@ -42,9 +42,9 @@ func newBoardMutexes(term time.Duration) *boardMutexes {
 	return &boardMutexes{term: term, held: map[string]*boardMutex{}, lockedOut: map[string]lockout{}}
 }
 
-// lock waits until no other writer works on the board, and returns what lets the next in. A goroutine that holds a mutex
-// must not lock another by itself, and none may lock one with a row of the database locked: its holder may wait for that
-// row, and neither the database nor the mutexes would see the circle.
+// lock waits until no other writer works on the board, and returns the function that lets the next writer in. A goroutine
+// that holds a mutex must not lock another alone, and none may lock one with a row of the database locked: its holder may
+// wait for that row, and neither the database nor the mutexes would see the circle.
 func (m *boardMutexes) lock(board string) (unlock func()) {
 	_ = m.enter(context.Background(), board, true)
 	return func() { m.unlock(board) }
@@ -149,7 +149,7 @@ func (m *boardMutexes) letIn(boards ...string) {
 	}
 }
 
-// watch reports whether a board is locked out, and returns what is closed when the next one is.
+// watch reports whether a board is locked out, and returns a channel that is closed when the next board is.
 func (m *boardMutexes) watch(board string) (lockedOut bool, news <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

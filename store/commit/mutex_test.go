@@ -10,7 +10,7 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// TestBoardMutexes: one at a time per board, others at once, no circle, and nothing is kept.
+// TestBoardMutexes: one writer at a time per board, other boards at once, no deadlock, and no mutex is left.
 func TestBoardMutexes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,8 +63,8 @@ func TestBoardMutexes(t *testing.T) {
 	})
 }
 
-// TestLockedOutBoards: a writer to several boards lets all of them go when one is locked out, or becomes so; a writer to
-// that board alone waits.
+// TestLockedOutBoards: a writer to several boards lets all of them go when a board is locked out, or becomes locked out; a
+// writer to that board alone waits.
 func TestLockedOutBoards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestLockedOutBoards(t *testing.T) {
 	})
 }
 
-// TestBudget: retries are few beside requests, but some may come at once.
+// TestBudget: retries are few in proportion to requests, but some may come at once.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	var b budget

@@ -3,18 +3,18 @@ package commit
 import "leaderboard/leaderboard"
 
 const (
-	// packetRow is what an entry of a request may take of a packet, in bytes: eight windows with a member of 64 bytes, each a
-	// row of entries, one of the change log and a period to move, with a record and a receipt that
-	// name all tiebreak fields.
+	// packetRow is the part of a packet that an entry of a request may take, in bytes: eight windows with a member of 64
+	// bytes, each a row of entries, one of the change log and a period to move, with a record and a receipt that name all
+	// tiebreak fields.
 	packetRow = 12 << 10
-	// PartRow is what of that the parts of features may take, all of them together, metadata aside.
+	// PartRow is the share of packetRow for the parts of all features together, without metadata.
 	PartRow = 9 << 8
-	// packetRest is what else may be in it.
+	// packetRest is the room for everything else in a packet.
 	packetRest = 64 << 10
-	// packetMetadata is what the metadata in the largest body of a request takes: its text, in hexadecimal digits, and the rows
-	// of all windows that refer to it.
+	// packetMetadata is the part of a packet for the metadata in the largest body of a request: its text, in hexadecimal
+	// digits, and the rows of all windows that refer to it.
 	packetMetadata = 4 << 20
-	// metadataRows is what the latter take for one entry.
+	// metadataRows is the part of packetMetadata that the rows of one entry take.
 	metadataRows = 2400
 )
 
@@ -33,8 +33,8 @@ func (l *metadataLoad) cost() int {
 	return (2*l.bytes + metadataRows*l.entries + packetRow - 1) / packetRow
 }
 
-// MaxPacket returns how many bytes the largest packet of statements takes when a batch has so many entries at most, unless
-// a single request has more.
+// MaxPacket returns the size in bytes of the largest packet of statements for batches of at most a number of entries,
+// unless a single request has more.
 func MaxPacket(batch int) int64 {
 	return packetRow*int64(max(batch, leaderboard.MaxLimit)) + packetRest + packetMetadata
 }

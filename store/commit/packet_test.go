@@ -11,8 +11,8 @@ import (
 	"leaderboard/rank"
 )
 
-// largest is the batch that takes the longest packet: each entry is for a board of its own with all windows, replaces one,
-// and belongs to a request with a key, and every name and number is as long as can be.
+// largest is the batch that takes the longest packet: each entry is for a different board with all windows, replaces an
+// entry, and belongs to a request with a key, and every name and number is as long as can be.
 func largest(entries int) *writes {
 	text := func(i, length int) string { return fmt.Sprintf("%0*d", length, i) }
 	const low = math.MinInt64
@@ -48,7 +48,8 @@ func largest(entries int) *writes {
 	return o
 }
 
-// TestMaxPacket: no batch is longer than MaxPacket says without what parts may take, and it does not say much more than it has to.
+// TestMaxPacket: no batch is longer than MaxPacket without the share of parts, and MaxPacket is not much larger than
+// necessary.
 func TestMaxPacket(t *testing.T) {
 	t.Parallel()
 	for _, batch := range []int{1, leaderboard.MaxLimit, 5000} {

@@ -9,13 +9,13 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Part is what a feature adds to the transaction of a batch. The Writer has a list of parts. Its order is the order in which
+// Part is a feature's part in the transaction of a batch. The Writer has a list of parts. Its order is the order in which
 // parts read, decide and write.
 type Part interface {
-	// On returns the part of one board in one batch, nil if the feature has nothing to do there. The board is as it was
-	// remembered before its lock. When the lock finds rules that are not the Same, or other periods, On is called again.
+	// On returns the part of one board in one batch, nil if the feature has nothing to do there. The board is as remembered
+	// before its lock. When the lock finds rules that are not the Same, or other periods, On is called again.
 	On(b *Board, n *Needs) BoardPart
-	// Same reports whether the feature reads by the rules now what it reads by the rules then.
+	// Same reports whether the feature reads the same by two versions of the rules.
 	Same(now, then *leaderboard.Rules) bool
 	// Rule returns the rule that the part carries out, as leaderboard.RulesOfParts names it; "": it carries out none.
 	Rule() string
@@ -49,7 +49,7 @@ type BoardPart interface {
 type Reader interface {
 	// Read appends statements, each a SELECT with its semicolon.
 	Read(t *mysql.Text)
-	// Scan reads the answers. The current answer is the one before the first: see mysql.NextResult.
+	// Scan reads the answers. The current answer is before the first: see mysql.NextResult.
 	Scan(rows *sql.Rows) error
 }
 
@@ -78,14 +78,14 @@ type Holder interface {
 	Decided(a *Attempt, decisions []Decision) error
 }
 
-// Observer is called for each entry that an attempt made, with the one before (nil: none), and for each that was removed:
-// then the attempt and the new entry are nil. Entries that are moved to their other side are the same entries.
+// Observer is called for each new entry of an attempt, with the old entry (nil: none), and for each removed entry, with a
+// nil attempt and a nil new entry. It is not called for entries that are moved to their other side.
 type Observer interface {
 	Entry(p *Period, member string, old, now *leaderboard.Entry, a *Attempt)
 }
 
-// Finisher is called with the result of each attempt. After an atomic request is aborted it is called once more, with the result
-// that says so.
+// Finisher is called with the result of each attempt. After an atomic request is aborted it is called again, with the
+// aborted result.
 type Finisher interface {
 	Done(a *Attempt, r *leaderboard.Result)
 }
@@ -111,7 +111,7 @@ type Announcement struct {
 // AuditChange is the content of a row of the audit.
 type AuditChange = audit.Change
 
-// Attempt is one submission on its way through a batch.
+// Attempt is a submission on its way through a batch.
 type Attempt struct {
 	Board  *Board // nil: no board takes it
 	Sub    *leaderboard.Submission
@@ -120,7 +120,7 @@ type Attempt struct {
 	result *leaderboard.Result
 }
 
-// PartOf returns the part of a type that a board has, the zero value if it has none.
+// PartOf returns the part of a type that a board has, or the zero value.
 func PartOf[T BoardPart](b *Board) (part T) {
 	for _, p := range b.parts {
 		if found, ok := p.(T); ok {
@@ -152,7 +152,7 @@ func (b *Board) begin(features []Part, n *Needs) {
 	}
 }
 
-// same reports whether what features read by one set of rules is what they read by another.
+// same reports whether features read the same by two sets of rules.
 func same(features []Part, now, then *leaderboard.Rules) bool {
 	for _, f := range features {
 		if !f.Same(now, then) {
@@ -183,7 +183,7 @@ func first[T any](b *Board, do func(T) error) error {
 	return nil
 }
 
-// Needs are what the requests of a batch need to know of one board.
+// Needs are the data of one board that the requests of a batch need.
 type Needs struct {
 	keys        []string // idempotency keys
 	members     []string // after tidy each once, in byte order; ids that no member can have are left out
@@ -196,13 +196,13 @@ type Needs struct {
 // Members returns the members whose entries the batch reads, each once, in byte order.
 func (n *Needs) Members() []string { return n.members }
 
-// Submissions returns what is submitted to the board. Ids that no member can have are left out.
+// Submissions returns the submissions to the board, without ids that no member can have.
 func (n *Needs) Submissions() []*leaderboard.Submission { return n.submissions }
 
 // Works returns the requests of features.
 func (n *Needs) Works() []Work { return n.works }
 
-// Entries asks for the entries of a member, also when they are set aside, in the current periods and in those that are named.
+// Entries asks for the entries of a member, also when they are set aside, in the current periods and in the named ones.
 func (n *Needs) Entries(member string, periods []int64) {
 	n.members, n.removed = append(n.members, member), append(n.removed, member)
 	n.past = append(n.past, pastEntries{member, periods})
@@ -220,14 +220,14 @@ func (n *Needs) addAll(entries []leaderboard.Submission) {
 	}
 }
 
-// add adds what is needed for a submission.
+// add adds the needs of a submission.
 func (n *Needs) add(s *leaderboard.Submission) {
 	if leaderboard.CheckMember(s.Member) == nil {
 		n.members, n.submissions = append(n.members, s.Member), append(n.submissions, s)
 	}
 }
 
-// tidy sorts what was added.
+// tidy sorts the needs.
 func (n *Needs) tidy() {
 	slices.Sort(n.members)
 	n.members = slices.Compact(n.members)
@@ -235,7 +235,7 @@ func (n *Needs) tidy() {
 
 // Work is a request of a feature. It waits in the queue of a board and is carried out under its lock, with submissions.
 type Work interface {
-	// Collect says what the work needs to know of the board.
+	// Collect adds the data that the work needs from the board.
 	Collect(n *Needs)
 	// Apply carries the work out, in memory. A batch is repeated after a deadlock, so it starts from nothing each time. Its error
 	// concerns only this work, which then has changed nothing.

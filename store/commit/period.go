@@ -8,7 +8,7 @@ import (
 	"leaderboard/rank"
 )
 
-// Period is a period's row as the lock found it, and what a batch makes of it. It belongs to one batch.
+// Period is a period's row as the lock found it, with the changes of a batch. It belongs to one batch.
 type Period struct {
 	ref         leaderboard.PeriodRef
 	codec       rank.Codec
@@ -21,7 +21,7 @@ type Period struct {
 	// missing is why there is no current period. Such a period has no row.
 	missing *leaderboard.RuleError
 
-	closed      bool // one that a request names: current periods are open
+	closed      bool // a past period that a request names: current periods are open
 	corrections []correction
 
 	entries map[string]*leaderboard.Entry // current entries of the members concerned
@@ -36,17 +36,18 @@ type correction struct {
 	from, to int64 // seq; the same when only an entry that is set aside was corrected
 }
 
-// Decision is what a submission would make of a period.
+// Decision is the effect that a submission would have on a period.
 type Decision struct {
 	cur     *leaderboard.Entry
 	next    leaderboard.Entry
 	changed bool
 	broken  *leaderboard.RuleError
-	now     leaderboard.Micros // what was assigned as created_time
+	now     leaderboard.Micros // the last assigned created_time
 }
 
-// decideAll returns what a submission would make of a board's current periods. When it breaks a rule in one of them, the first
-// decision says so, and nothing may be carried out: a limit may be reached in one window and not in another.
+// decideAll returns the effects that a submission would have on a board's current periods. When it breaks a rule in a
+// period, the first decision has that rule, and nothing may be carried out: a limit may be reached in one window and not in
+// another.
 func decideAll(periods []*Period, sub leaderboard.Submission) []Decision {
 	decisions := make([]Decision, 0, len(periods))
 	for i, p := range periods {
@@ -62,7 +63,7 @@ func decideAll(periods []*Period, sub leaderboard.Submission) []Decision {
 	return decisions
 }
 
-// carryOutAll carries out what was decided, unless a rule is broken. The result is that of the first period.
+// carryOutAll carries out the decisions, unless a rule is broken. The result is the result of the first period.
 func (b *Board) carryOutAll(a *Attempt, decisions []Decision) leaderboard.Result {
 	if decisions[0].broken == nil {
 		for i := range decisions {
@@ -72,7 +73,7 @@ func (b *Board) carryOutAll(a *Attempt, decisions []Decision) leaderboard.Result
 	return decisions[0].result(b.periods[0], a.Sub)
 }
 
-// decide returns what a submission would make of the period by rules, and changes nothing.
+// decide returns the effect that a submission would have on the period by rules, and changes nothing.
 func (p *Period) decide(rules *leaderboard.Rules, sub leaderboard.Submission) Decision {
 	if p.missing != nil {
 		return Decision{broken: p.missing}
@@ -114,7 +115,7 @@ func (d *Decision) result(p *Period, sub *leaderboard.Submission) leaderboard.Re
 	return res
 }
 
-// show makes e, nil for none, the entry of a result.
+// show sets the entry of a result to e, which may be nil.
 func (p *Period) show(res *leaderboard.Result, e *leaderboard.Entry, sub *leaderboard.Submission) {
 	var t *leaderboard.Tiebreak
 	if p.ref.Rules != nil {
@@ -123,7 +124,7 @@ func (p *Period) show(res *leaderboard.Result, e *leaderboard.Entry, sub *leader
 	res.Show(e, t, sub.Plain())
 }
 
-// entry returns what a submission of the member is applied to: which may be set aside.
+// entry returns the entry to which a member's submission is applied, which may be set aside.
 func (p *Period) entry(member string) *leaderboard.Entry {
 	if p.IsAside(member) {
 		return p.aside.entries[member]
@@ -131,7 +132,7 @@ func (p *Period) entry(member string) *leaderboard.Entry {
 	return p.entries[member]
 }
 
-// remove takes a member's entry out of a period, also one set aside; ok is false when there is none.
+// remove takes a member's entry out of a period, also if it is set aside; ok is false when the member has no entry.
 func (b *Board) remove(p *Period, member string) (res leaderboard.Result, ok bool) {
 	for _, cur := range []*leaderboard.Entry{p.aside.entries[member], p.entries[member]} {
 		if cur != nil {
@@ -169,8 +170,7 @@ func (p *Period) corrected(actor string, from int64) {
 	}
 }
 
-// record makes next the member's entry, nil for none. If it is set aside no reader
-// sees it; old is what entry returned.
+// record makes next (nil: none) the member's entry. If it is set aside no reader sees it; old is the result of entry.
 func (p *Period) record(member string, old, next *leaderboard.Entry) {
 	if p.IsAside(member) {
 		p.aside.set(member, next)
@@ -200,8 +200,8 @@ func growth(c *leaderboard.Change) int64 {
 	}
 }
 
-// toWrite returns what has to be written: the entries that differ from the ones found, by member bytes (the order of
-// the primary key, so that neighbours are written together), and the members whose entries are gone.
+// toWrite returns the entries that differ from the ones found, by member bytes (the order of the primary key, so that
+// neighbours are written together), and the members whose entries must be deleted.
 func (p *Period) toWrite() (upserts []*leaderboard.Entry, gone []string) {
 	seen := make(map[string]bool, len(p.changes))
 	for _, c := range p.changes {
@@ -221,8 +221,8 @@ func (p *Period) toWrite() (upserts []*leaderboard.Entry, gone []string) {
 	return upserts, gone
 }
 
-// commits returns the changes as rows of the change log of at most so many changes each, none when nothing changed. The
-// time of each is later than the one before, so that it names the state that it leads to.
+// commits returns the changes as rows of the change log with at most a number of changes each, none without changes. The
+// time of each row is later than the time before it, so that it names the state that the row leads to.
 func (p *Period) commits(most int) []*leaderboard.Commit {
 	var out []*leaderboard.Commit
 	count := p.count
@@ -251,7 +251,7 @@ func (p *Period) commit() *leaderboard.Commit {
 	return p.commits(len(p.changes))[0]
 }
 
-// firstOf returns the period of a board's first window, at the state that a request has led to; nil when there is none.
+// firstOf returns the period of a board's first window, at the state after a request; nil if there is no such period.
 func firstOf(periods []*Period) *leaderboard.PeriodRef {
 	p := periods[0]
 	if p.missing != nil {
@@ -262,7 +262,7 @@ func firstOf(periods []*Period) *leaderboard.PeriodRef {
 	return &ref
 }
 
-// seqsOf returns the seq of a board's first window, and those of all when there are several.
+// seqsOf returns the seq of a board's first window, and with several windows the seqs of all.
 func seqsOf(periods []*Period) (seq int64, seqs map[leaderboard.Window]int64) {
 	if len(periods) > 1 {
 		seqs = make(map[leaderboard.Window]int64, len(periods))

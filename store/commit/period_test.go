@@ -68,7 +68,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// oneBoard are locked boards, of which b has these periods.
+// oneBoard is a set of locked boards in which b has the given periods.
 func oneBoard(periods ...*Period) *locked {
 	return &locked{boards: map[string]*Board{"b": {known: &boards.Known{}, periods: periods}}}
 }

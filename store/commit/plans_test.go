@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// TestPlans: every statement of the writer reads through the index meant for it and sorts nothing: those of a batch as
-// small as can be, and one as large, with all windows and a chunk of members, of which the optimizer must still make
+// TestPlans: every statement of the writer reads through the index meant for it and sorts nothing: the statements of the
+// smallest batch, and of the largest, with all windows and a chunk of members, for which the optimizer must still use
 // ranges.
 func TestPlans(t *testing.T) {
 	t.Parallel()

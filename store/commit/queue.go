@@ -12,14 +12,14 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// queues are the requests that wait to be committed: a queue per board, and one for requests for several boards. Each
-// queue with requests has a goroutine that commits all that wait as one batch, and then those that have come meanwhile
-// (group commit).
+// queues are the requests that wait to be committed: a queue per board, and a queue for requests for several boards. Each
+// queue with requests has a goroutine that commits all that wait as one batch, and then all that have come meanwhile (group
+// commit).
 type queues struct {
 	commit  func(*queue) error // commits the next batch of a queue
 	running sync.WaitGroup     // one per queue
 
-	mu sync.Mutex // guards the fields below, and those of all queues
+	mu sync.Mutex // guards the fields below, and the fields of all queues
 	admission
 	byID   map[queueID]*queue
 	closed bool
@@ -34,7 +34,7 @@ type queue struct {
 	// The fields below are guarded by queues.mu.
 	waiting []request
 	backlog
-	spent   bool          // the last batch had a large request: those that are small have their turn
+	spent   bool          // the last batch had a large request: small requests have their turn
 	pause   int           // how many batches go without a wait of awaitCallers
 	pauses  int           // how many they were the last time that callers did not come, less after they came
 	goal    int           // how many requests it waits for
@@ -45,8 +45,8 @@ func newQueues(limits Limits, boards *boardMutexes) *queues {
 	return &queues{admission: newAdmission(limits, boards), byID: map[queueID]*queue{}}
 }
 
-// do waits for the answer to a request. When ctx ends, or the request has waited for too long, before it was sent,
-// nothing is done and the error says so; afterwards the work goes on.
+// do waits for the answer to a request. When ctx ends, or the request has waited for too long, before it was sent, nothing
+// is done and the error says so; afterwards the work continues.
 func (q *queues) do(ctx context.Context, r request) error {
 	if err := ctx.Err(); err != nil {
 		return mysql.Wrap("submit", err)
@@ -64,7 +64,7 @@ func (q *queues) do(ctx context.Context, r request) error {
 	return nil
 }
 
-// push adds a request to its queue and starts the queue's goroutine if there is none.
+// push adds a request to its queue and starts the queue's goroutine if it has none.
 func (q *queues) push(r request) error {
 	h := r.head()
 	q.mu.Lock()
@@ -88,7 +88,7 @@ func (q *queues) push(r request) error {
 	return nil
 }
 
-// admit returns the error with which push would refuse a request of so many bytes now.
+// admit returns the error with which push would refuse a request of a size in bytes now.
 func (q *queues) admit(id queueID, bytes int64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -135,7 +135,7 @@ func (q *queues) await(ctx context.Context, r request) error {
 	}
 }
 
-// departed returns what became of a request whose caller does not wait any more.
+// departed returns the outcome of a request whose caller no longer waits.
 func (q *queues) departed(ctx context.Context, r request) error {
 	sent := r.head().unsend()
 	if !sent && !q.withdraw(r) {
@@ -166,7 +166,7 @@ func (q *queues) withdraw(r request) bool {
 	return true
 }
 
-// refuseAll answers all requests that wait, of which nothing is done.
+// refuseAll answers all waiting requests, of which nothing is done.
 func (q *queues) refuseAll(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -175,7 +175,7 @@ func (q *queues) refuseAll(err error) {
 	}
 }
 
-// close refuses the requests that wait and those that come later, and waits until the batches under way are through.
+// close refuses the waiting and all later requests, and waits until the batches under way have ended.
 func (q *queues) close() {
 	q.mu.Lock()
 	q.closed = true
@@ -201,7 +201,7 @@ func (one *queue) leave(h *header) {
 	one.bytes -= h.load.bytes
 }
 
-// refuse answers the requests that wait in the queue, of which nothing is done.
+// refuse answers the waiting requests of the queue, of which nothing is done.
 func (one *queue) refuse(err error) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -258,11 +258,10 @@ const (
 	maxPause  = 32                    // the most batches in a row that go without a wait
 )
 
-// awaitCallers gives the callers that were just answered a moment to send their next requests. A batch takes a while
-// before it has an entry, and callers whose requests go in two alternating batches pay for that twice: a wait that is
-// shorter is worth it. After one in which a quarter of the callers did not come there is none for a batch, after the next
-// such one for two, then four, and so on; each wait in which they came takes half of that back. A caller that is alone is
-// not waited for.
+// awaitCallers gives the callers that were just answered a moment to send their next requests. A batch has a fixed cost,
+// and callers whose requests alternate between two batches pay it twice, so a shorter wait pays off. If at most three
+// quarters of the callers return in time, the next batch does not wait; each further miss doubles the number of batches
+// that do not wait, and each wait in which all return halves it. It does not wait for a single caller.
 func (one *queue) awaitCallers(took time.Duration) {
 	one.mu.Lock()
 	one.goal = one.busy.requests + len(one.waiting)
@@ -303,8 +302,9 @@ func (one *queue) enough() bool {
 }
 
 // take removes and returns the next batch: whole requests, for as many entries as one batch takes on at most
-// MaxBoardsPerSubmit boards, or one request; none when nothing waits. After a batch with a large request come all small ones
-// that wait: they wait for one large request, however many there are. Otherwise the order is that of arrival.
+// MaxBoardsPerSubmit boards, or one request; none when nothing waits. After a batch with a large request come all waiting
+// small requests, so that they wait for one large request, however many there are. Otherwise the order is the order of
+// arrival.
 func (one *queue) take() []request {
 	one.mu.Lock()
 	defer one.mu.Unlock()

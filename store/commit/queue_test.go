@@ -10,8 +10,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestAwaitCallers: the writer waits for the callers that it answered, for as long as a batch takes before it has an entry.
-// After they did not come it does so less often.
+// TestAwaitCallers: the writer waits for the callers that it answered, for the fixed cost of a batch. After they did not
+// come it waits less often.
 func TestAwaitCallers(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
@@ -89,7 +89,7 @@ func TestMovesShareNoLargeBatch(t *testing.T) {
 	for range 6 {
 		one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: make([]int64, 20)}))
 	}
-	most := make([]int64, 50) // what the store puts into one move
+	most := make([]int64, 50) // the largest number that the store puts into one move
 	one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: most}), newRemoval(leaderboard.RemoveRequest{Board: "b", Member: "m"}))
 	for _, r := range one.waiting {
 		one.enter(r.head())
@@ -103,8 +103,8 @@ func TestMovesShareNoLargeBatch(t *testing.T) {
 	}
 }
 
-// TestSmallRequestsTakeTurns: however many large requests wait, a small one waits for one of them at most, and they for the small ones
-// that were there: neither keeps the other out. Each kind keeps its order.
+// TestSmallRequestsTakeTurns: however many large requests wait, a small request waits for at most one of them, and they
+// wait for the small ones that came before: neither starves the other. Each kind keeps its order.
 func TestSmallRequestsTakeTurns(t *testing.T) {
 	t.Parallel()
 	const batch = 500

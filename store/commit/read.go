@@ -11,7 +11,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// reading is what a batch reads of a board under its lock.
+// reading is the data that a batch reads of a board under its lock.
 type reading struct {
 	*Needs
 	boardID int64
@@ -46,7 +46,7 @@ func (r *reading) asideIn() []int64 {
 	return sides
 }
 
-// scan reads the answers to appendTo, of which rows stands before the first.
+// scan reads the answers to appendTo, with rows before the first of them.
 func (r *reading) scan(rows *sql.Rows, b *Board) error {
 	b.keys = map[string]keyRow{}
 	err := scanKeys(rows, r.keys, b.keys)
@@ -62,7 +62,7 @@ func (r *reading) scan(rows *sql.Rows, b *Board) error {
 	return b.scanMembers(rows, b.periods, r.members)
 }
 
-// scanMembers reads the entries of members, and what parts keep with them.
+// scanMembers reads the entries of members, and the data of parts for them.
 func (b *Board) scanMembers(rows *sql.Rows, periods []*Period, members []string) error {
 	if err := scanEntries(rows, members, periods); err != nil {
 		return err

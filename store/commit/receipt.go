@@ -14,16 +14,16 @@ import (
 
 // receiptFormat is the first byte of idempotency_keys.receipt.
 //
-// A receipt has what the request, which has the same hash, does not say. After the format come the seqs, and of a request
-// for several boards those of each. Then come the results in the order of the request, in runs of those that are alike: how
-// many (a uvarint), a shape, and of each the values that the shape says are written (varints). So of an import, in which
-// each entry was applied with the score that was submitted, a microsecond after the one before, there is one run, and one
+// A receipt has the facts that do not follow from the request, which has the same hash. After the format come the seqs, for
+// a request for several boards the seqs of each board. Then come the results in the order of the request, in runs of
+// similar results: their number (a uvarint), a shape, and for each result the values that the shape includes (varints). So
+// an import, in which each entry was applied with the submitted score, a microsecond after the last, takes one run and one
 // time.
 //
-// receiptTerms is the format of requests with entries that are not Plain, or with results that receiptFormat has no status
-// for. It says of a result also that it is unmet or aborted, which of them its rule says, and after the results it has the
-// tiebreaks and the fields, by name, of those whose entries are not Plain. A server that does not know it knows no such
-// request either; receipts of all others are as they were.
+// receiptTerms is the format of requests with entries that are not Plain, or with results whose status receiptFormat lacks.
+// A result may also be unmet or aborted, as its rule says; after the results come the tiebreaks and the fields, by name, of
+// results whose entries are not Plain. A server without this format does not accept such requests either; all other
+// receipts have not changed.
 const (
 	receiptFormat = 2
 	receiptTerms  = 3
@@ -40,9 +40,9 @@ const (
 	fromNowhere = 0
 	fromRequest = 1 // the score that was submitted
 	fromText    = 2 // it is written
-	fromSum     = 3 // of a score: the previous one and what was submitted
+	fromSum     = 3 // of a score: the previous score plus the submitted one
 	fromScore   = 1 // of a previous score: the same as the score
-	fromLast    = 1 // of a time: a microsecond after the one before
+	fromLast    = 1 // of a time: a microsecond after the last
 )
 
 // shapeStatuses are the statuses by the two lowest bits of a shape.
@@ -50,7 +50,7 @@ func shapeStatuses() []leaderboard.Status {
 	return []leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusUnchanged, leaderboard.StatusRejected}
 }
 
-// shapeFailed stands in the place of a status for one that the rule of the result says; see receiptTerms.
+// shapeFailed takes the place of a status that the rule of the result determines; see receiptTerms.
 const shapeFailed = 3
 
 // hasRule reports whether results of the shape have the rule that they broke.
@@ -166,7 +166,7 @@ func appendTiebreak(b []byte, r *leaderboard.Result) []byte {
 // errReceipt is a receipt that is damaged, or of another version of the program.
 var errReceipt = errors.New("it cannot be read")
 
-// receiptText is what is left to read of a receipt.
+// receiptText is the unread rest of a receipt.
 type receiptText struct {
 	varint.Reader
 	terms bool // it is of format receiptTerms
@@ -255,7 +255,7 @@ func (t *receiptText) result(run shape, sub *leaderboard.Submission, last leader
 	return r
 }
 
-// status reads the status of a result, and its rule when it has one.
+// status reads the status of a result, and its rule, if any.
 func (t *receiptText) status(r *leaderboard.Result, run shape) {
 	if run.from(0) != shapeFailed {
 		r.Status = shapeStatuses()[run.from(0)]

@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestReceiptRoundTrip: decoding with the request gives what was encoded, for all kinds of results.
+// TestReceiptRoundTrip: decoding with the request gives the encoded receipt, for all kinds of results.
 func TestReceiptRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

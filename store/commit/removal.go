@@ -37,7 +37,7 @@ func (r *removal) remove(b *Board, p *Period) (res leaderboard.Result, ok bool) 
 	return b.remove(p, r.Member)
 }
 
-// record adds what was removed to the rows of the audit that the batch writes.
+// record adds the removal to the rows of the audit that the batch writes.
 func (r *removal) record(b *Board) error {
 	if !r.audited {
 		return nil

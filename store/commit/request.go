@@ -11,11 +11,10 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// request is one piece of work in a queue. A batch is repeated after a deadlock, so apply starts from nothing each
-// time.
+// request is a piece of work in a queue. A batch is repeated after a deadlock, so apply starts from nothing each time.
 type request interface {
 	head() *header
-	// collect adds what the request needs to know of each of its boards.
+	// collect adds the data that the request needs from each of its boards.
 	collect(of func(board string) *Needs)
 	// apply carries the request out on the boards that were locked, in memory. Its error concerns only this request, which
 	// then has changed nothing.
@@ -39,14 +38,14 @@ type header struct {
 	hash   [sha256.Size]byte
 	done   chan error // has room for the answer: the writer never waits for a caller
 	state  atomic.Int32
-	caller leaderboard.Caller // as records of what it does say
+	caller leaderboard.Caller // caller, recorded in the audit
 	since  time.Time          // when it entered its queue
 
-	span   trace.Span // of what asked for it
+	span   trace.Span // the span of the caller
 	queued trace.Span // while it waits for a batch
 }
 
-// The states of a request. The one that makes it leave stateWaiting or stateSent decides what becomes of it.
+// The states of a request. The code that moves it out of stateWaiting or stateSent decides its outcome.
 const (
 	stateWaiting   = iota
 	stateWithdrawn // nothing of it is done
@@ -75,7 +74,7 @@ func (h *header) drop(err error) {
 	}
 }
 
-// queueID is what requests have in common that share batches: they are for one board, or those for several.
+// queueID names the queue of requests that share batches: requests for one board, or for several.
 type queueID struct {
 	board   string
 	several bool
@@ -86,7 +85,7 @@ func headerOf(id queueID, boards []string, rows int, bytes int64) header {
 	return header{queue: id, boards: boards, load: l, done: make(chan error, 1)}
 }
 
-// What a request and an entry take of memory while they wait, beside the text in them.
+// The memory of a waiting request and of an entry, without their text.
 const (
 	requestBytes = 1024
 	entryBytes   = 128
@@ -106,7 +105,7 @@ func sizeOf(s *leaderboard.Submission) int64 {
 
 func (h *header) head() *header { return h }
 
-// belongTo notes the caller in a context, to which the idempotency key belongs.
+// belongTo sets the caller from a context, to whom the idempotency key belongs.
 func (h *header) belongTo(ctx context.Context) error {
 	h.caller, h.key = leaderboard.CallerOf(ctx), leaderboard.IdempotencyKeyOf(ctx, h.key)
 	if len(h.key) > maxKey {
@@ -115,7 +114,7 @@ func (h *header) belongTo(ctx context.Context) error {
 	return nil
 }
 
-// load is what requests put on a queue.
+// load is the load of requests on a queue.
 type load struct {
 	requests, rows int
 	cost           int   // in entries of a submission

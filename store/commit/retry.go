@@ -42,7 +42,8 @@ func (b *batch) tryAll(ctx context.Context) error {
 		}
 		again := mysql.Retryable(err) && attempt < mysql.Attempts && !(lockWait && (id.several || blocked))
 		if id.several && mysql.IsDuplicate(err) {
-			// One key came through two servers at once, for boards of which none is the same: the second finds it now.
+			// The same key came through two servers at once, for disjoint sets of boards; the retry of this batch finds the
+			// key.
 			err, again = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err), attempt < mysql.Attempts
 		}
 		if mysql.ConnectionLost(err) && !reconnected {
@@ -70,7 +71,7 @@ func (b *batch) stuck(boards ...string) {
 	}
 }
 
-// budget allows few retries beside the requests: a server that fails often would have twice as much to do if everything
+// budget allows few retries in proportion to requests: a server that fails often would have twice the work if everything
 // were repeated.
 type budget struct {
 	mu   sync.Mutex

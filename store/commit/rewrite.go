@@ -25,14 +25,14 @@ var ErrConcurrent = errors.New("store: the board was modified concurrently")
 type Rewrite struct {
 	Board   leaderboard.Board    // as the snapshot found it, with one window
 	Period  leaderboard.Period   // as the snapshot found it
-	Changes []leaderboard.Change // without seq; from what everybody sees to what should be
+	Changes []leaderboard.Change // without seq; from the visible entries to the desired ones
 	// Fence is statements of the same transaction. The last one must change exactly one row: otherwise another writer was
 	// faster, and nothing is written.
 	Fence string
 }
 
-// Rewrite commits changes in one transaction, with the locks of a batch, and returns the seq of the period after it.
-// Those of an entry that is set aside are made to it. Errors: ErrConcurrent when the board is no more as the
+// Rewrite commits changes in one transaction, with the locks of a batch, and returns the seq of the period after it. A
+// change of an entry that is set aside applies to that entry. Errors: ErrConcurrent when the board is no longer as the
 // snapshot found it; ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown.
 func (w *Writer) Rewrite(ctx context.Context, r Rewrite) (lastSeq int64, err error) {
 	defer w.boards.lock(r.Board.Name)() // before there is a connection: it waits with none
@@ -110,13 +110,13 @@ func (t *transaction) lockOnly(ctx context.Context, name string) (*Board, error)
 	return b, nil
 }
 
-// describes reports whether the board that is locked is the one that the snapshot found.
+// describes reports whether the locked board is unchanged since the snapshot.
 func (r *Rewrite) describes(b *Board) bool {
 	return b.known.Board.ID == r.Board.ID && b.known.Board.Version == r.Board.Version && len(b.periods) == 1 &&
 		b.periods[0].ref.ID == r.Period.ID && b.periods[0].ref.Incarnation == r.Period.Incarnation && b.periods[0].lastSeq == r.Period.LastSeq
 }
 
-// writePacket makes some of the changes, the period of which is only known as far as they say.
+// writePacket makes some of the changes. Of the period it knows only the members of these changes.
 func (t *transaction) writePacket(ctx context.Context, b *Board, p *Period, changes []leaderboard.Change) ([]Event, error) {
 	p.changes, p.aside, p.entries = nil, asideEntries{}, make(map[string]*leaderboard.Entry, len(changes))
 	n := &Needs{}

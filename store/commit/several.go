@@ -26,11 +26,10 @@ func keepOff(reqs []request, lockedOut string) []request {
 	})
 }
 
-// derivedAmong returns those of the boards that are derived. They take no submissions, so a batch for several boards
-// does without their mutexes and locks, which a step of theirs may hold for seconds while the other boards waited. The
-// database is asked only about boards that are not remembered as ordinary ones. A board that is remembered as derived is
-// asked about, because another server may have made it an ordinary one. When no answer comes, the locks decide as for any
-// board.
+// derivedAmong returns the derived boards among the given ones. They take no submissions, so a batch for several boards
+// does not take their mutexes and locks, which one of their steps may hold for seconds. The database is asked only about
+// boards that are not remembered as ordinary boards. A board that is remembered as derived is checked too, because another
+// server may have made it an ordinary board. When no answer comes, the locks decide as for any board.
 func derivedAmong(d *mysql.DB, memory *boards.Memory, names []string) map[string]bool {
 	unsure := slices.DeleteFunc(names, func(name string) bool {
 		k, ok := memory.Get(name)
@@ -65,10 +64,10 @@ type boardID struct {
 	Name string
 }
 
-// lockOrder returns boards by id, as they are remembered, or as the database has them when one is not. All batches lock
-// several boards in this order, and one for a single board waits for no other, so there is no circle. (An id may be
-// known wrongly, when another server has deleted a board and made it again; a circle that comes of it is a deadlock, and
-// the batch is repeated with the right ids.)
+// lockOrder returns boards by id, as remembered, or from the database if a board is not remembered. All batches lock
+// several boards in this order, and a batch for a single board waits for no other, so there is no cycle. (A remembered id
+// may be wrong, when another server has deleted a board and made it again; a resulting cycle is a deadlock, and the batch
+// is repeated with the right ids.)
 func (t *transaction) lockOrder(ctx context.Context, names []string) ([]string, error) {
 	if len(names) < 2 {
 		return names, nil
@@ -122,8 +121,8 @@ func appendReadIDs(t *mysql.Text, names []string) {
 	t.Str("SELECT id, name FROM boards WHERE name IN (").Hexes(names).Str(") AND state = 'open'")
 }
 
-// readKeys reads the idempotency keys of requests for several boards, and the clock that those to add are stored with.
-// All locks are held: a repetition names the same boards, so it waits for the first.
+// readKeys reads the idempotency keys of requests for several boards, and the clock with which new keys are stored. All
+// locks are held: a repetition names the same boards, so it waits for the first.
 func (t *transaction) readKeys(ctx context.Context, wanted []string) (keys map[string]keyRow, clock leaderboard.Micros, err error) {
 	t.text.Reset()
 	t.text.Str(t.Opening()).Str("SELECT ").Str(t.db.Sysdate()).Str(";")

@@ -173,7 +173,7 @@ func (s *submission) stored() []byte {
 	return appendResults(b, s.results, s.entries)
 }
 
-// decode reads what stored wrote.
+// decode reads the output of stored.
 func (s *submission) decode(b []byte) (err error) {
 	t := readReceipt(b)
 	s.states = map[string]leaderboard.BoardSeqs{}
@@ -189,7 +189,7 @@ func (s *submission) decode(b []byte) (err error) {
 	return err
 }
 
-// taker returns the board of a name that takes submissions, nil when there is none.
+// taker returns the board of a name if it takes submissions, or nil.
 func (l *locked) taker(name string) *Board {
 	b := l.boards[name]
 	if l.derived[name] || b != nil && b.known.Board.Rules.Derive != nil {
@@ -251,7 +251,7 @@ func (b *Board) carryOut(a *Attempt) leaderboard.Result {
 	return b.carryOutAll(a, decisions)
 }
 
-// refuse returns the result of a submission that leaves the entry of its member as it is.
+// refuse returns the result of a submission that does not change the member's entry.
 func (b *Board) refuse(a *Attempt, cur *leaderboard.Entry, why *leaderboard.RuleError) leaderboard.Result {
 	res := leaderboard.Result{Member: a.Sub.Member}
 	b.periods[0].show(&res, cur, a.Sub)

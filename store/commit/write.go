@@ -19,7 +19,7 @@ type Event struct {
 	Commit *leaderboard.Commit
 }
 
-// writes is what a batch writes.
+// writes is everything that a batch writes.
 type writes struct {
 	owner int64              // board whose idempotency keys they are
 	clock leaderboard.Micros // that keys are stored with
@@ -41,7 +41,7 @@ func (o *writes) written() bool {
 	return len(o.changed) > 0 || len(o.keys) > 0 || o.aside || o.parted || o.rolledOver
 }
 
-// write sends all that a batch writes in one packet. The last statement is the one whose row count is checked.
+// write sends the writes of a batch in one packet. The row count of the last statement is checked.
 func (t *transaction) write(ctx context.Context, o *writes) ([]Event, error) {
 	t.text.Reset()
 	events := o.appendTo(t.text)
@@ -97,7 +97,7 @@ func (o *writes) appendPart(write func(*mysql.Text, []BoardPart), t *mysql.Text,
 	}
 }
 
-// changed returns the parts of a feature, by its place in the list, on boards on which something of it changed.
+// changed returns the parts of a feature, by its place in the list, on boards on which it changed something.
 func changed(boards []*Board, feature int) (parts []BoardPart) {
 	for _, b := range boards {
 		if p := b.parts[feature]; p != nil && p.Changed() {
@@ -125,7 +125,7 @@ func (t *transaction) announce(ctx context.Context, boards []*Board) error {
 
 // The statements of a batch, appended to one text, each with its semicolon.
 
-// appendEntries writes what the batch made of the entries of all its periods: as few statements as there are chunks of
+// appendEntries writes the batch's changes of the entries of all its periods: as few statements as there are chunks of
 // rows, in the order of the primary key, so that neighbours are written together.
 func appendEntries(t *mysql.Text, periods []*Period) {
 	var rows []entryRow
@@ -161,8 +161,8 @@ type entryRow struct {
 	entry    *leaderboard.Entry
 }
 
-// appendAsideTimes keeps the created_time that was assigned last, of periods in which nothing but entries that are set aside
-// changed: of two entries that are shown together one day, the earlier one has the earlier time.
+// appendAsideTimes stores the last assigned created_time of periods in which only entries that are set aside changed, so
+// that entries that are shown together later have times in the order of their arrival.
 func appendAsideTimes(t *mysql.Text, periods []*Period) (touched bool) {
 	for _, p := range periods {
 		if len(p.aside.touched) == 0 {

@@ -9,16 +9,16 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// Writer commits what is asked for, in batches. Its methods return after the commit. When their ctx ends before a
-// request is sent, nothing of it is done: the error is an ErrOverloaded when its time was up, and otherwise that of ctx.
-// When it ends later the error is ErrOutcomeUnknown, and the work goes on. All methods may be called concurrently.
+// Writer commits requests in batches. Its methods return after the commit. When their ctx ends before a request is sent,
+// nothing of it is done: the error is an ErrOverloaded if its time was up, and otherwise the error of ctx. When it ends
+// later the error is ErrOutcomeUnknown, and the work continues. All methods may be called concurrently.
 type Writer struct {
 	committer
 	queues *queues
 	end    context.CancelFunc // of life
 }
 
-// New returns a Writer to whose transactions features add parts, after the one of hidden members.
+// New returns a Writer to whose transactions features add parts, after the part for hidden members.
 func New(d *mysql.DB, m *boards.Memory, limits Limits, events Events, parts ...Part) *Writer {
 	boards := newBoardMutexes(d.Config.LockWait + time.Second)
 	q := newQueues(limits, boards)
@@ -32,8 +32,8 @@ func New(d *mysql.DB, m *boards.Memory, limits Limits, events Events, parts ...P
 // stopGrace is how long the batches under way have to end.
 const stopGrace = 3 * time.Second
 
-// Close waits for the batches under way, and cuts them off when they take too long. What was not sent, and what comes
-// later, fails with ErrUnavailable: nothing of it is done.
+// Close waits for the batches under way, and cuts them off when they take too long. Requests that were not sent, and later
+// requests, fail with ErrUnavailable: nothing of them is done.
 func (w *Writer) Close() {
 	defer time.AfterFunc(stopGrace, w.end).Stop()
 	w.queues.close()
@@ -43,8 +43,8 @@ func (w *Writer) Close() {
 // CheckRules returns an ErrUnknownRule when a board has a rule that no part carries out.
 func (w *Writer) CheckRules(b *leaderboard.Board) error { return checkRules(w.parts, b) }
 
-// Admit reports whether a submission of about so many bytes for a board would be refused now, "" for one for several
-// boards: nil, or the error. It reserves nothing.
+// Admit reports whether a submission of about a size in bytes for a board ("": for several boards) would be refused now:
+// nil, or the error. It reserves nothing.
 func (w *Writer) Admit(board string, bytes int64) error {
 	return w.queues.admit(queueID{board: board, several: board == ""}, bytes)
 }
@@ -60,9 +60,9 @@ func (w *Writer) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leade
 	return s.receipt(), nil
 }
 
-// SubmitMultiBoard is Submit for entries of several boards: all of them are committed, or none. Entries of boards that do
-// not exist are rejected, like those that break a rule, and so are those of derived boards, which it does not wait for.
-// Its idempotency keys are not those of any board.
+// SubmitMultiBoard is Submit for entries of several boards: all of them are committed, or none. Entries of missing boards
+// are rejected, like entries that break a rule, and so are entries of derived boards, for which it does not wait. Its
+// idempotency keys are separate from the keys of every board.
 func (w *Writer) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	s := newMultiBoardSubmission(&r)
 	if err := w.do(ctx, s); err != nil {
@@ -71,8 +71,8 @@ func (w *Writer) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardR
 	return s.multiBoardReceipt(), nil
 }
 
-// Remove removes the entry of a member, and records that in the audit. Errors: those of Submit, ErrNotRanked when there is
-// no such entry, ErrPeriodNotFound when the board has no such period, ErrPeriodClosed when it is over.
+// Remove removes the entry of a member, and records that in the audit. Errors: the errors of Submit, ErrNotRanked without
+// such an entry, ErrPeriodNotFound without such a period, ErrPeriodClosed when it is over.
 func (w *Writer) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
 	return w.remove(ctx, r, true)
 }
@@ -94,10 +94,10 @@ func (w *Writer) remove(ctx context.Context, r leaderboard.RemoveRequest, audite
 	return req.receipt, nil
 }
 
-// Move moves the entries of a member to where they belong. Errors: those of Submit.
+// Move moves the entries of a member to their side. Errors: the errors of Submit.
 func (w *Writer) Move(ctx context.Context, m Move) error { return w.do(ctx, newMove(m)) }
 
-// do queues a request with the name of its caller, and waits for the answer. What the request holds besides may still be
+// do queues a request with the name of its caller, and waits for the answer. Other fields of the request may still be
 // written to after an error.
 func (w *Writer) do(ctx context.Context, r request) error {
 	if err := r.head().belongTo(ctx); err != nil {
@@ -106,8 +106,8 @@ func (w *Writer) do(ctx context.Context, r request) error {
 	return w.queues.do(ctx, r)
 }
 
-// Waiting returns how many requests and entries wait for a board, or for several with several set; writing is true when
-// all that came is in the batch under way. It is for tests.
+// Waiting returns how many requests and entries wait for a board, or for several boards if several is set; writing is true
+// when all requests are in the batch under way. It is for tests.
 func (w *Writer) Waiting(board string, several bool) (requests, entries int, writing bool) {
 	requests, entries, busy := w.queues.length(queueID{board, several})
 	return requests, entries, busy && requests == 0

@@ -13,8 +13,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Model is a store in memory, as plain as can be: it sorts, and counts one by one. It shares the policies of the root
-// package with the real store, nothing else. All methods may be called concurrently.
+// Model is a store in memory, as plain as possible: it sorts, and counts one by one. It shares only the policies of the
+// root package with the real store. All methods may be called concurrently.
 type Model struct {
 	mu         sync.Mutex
 	now        leaderboard.Micros // 0: the clock of the machine
@@ -23,7 +23,7 @@ type Model struct {
 	periods    map[int64]*modelPeriod
 	multiBoard map[string]multiBoardKey // idempotency keys of multi-board requests
 	runs       []leaderboard.Run        // ordered by id
-	silent     map[int64]bool           // runs of which nothing is heard
+	silent     map[int64]bool           // runs without a heartbeat
 	lastID     int64
 	changes    int64 // of boards
 
@@ -61,7 +61,7 @@ type multiBoardKey struct {
 	receipt leaderboard.MultiBoardReceipt
 }
 
-// reflection is what the entries of a derived board of the model were computed from.
+// reflection is the sources from which the entries of a derived board of the model were computed.
 type reflection struct {
 	rule    leaderboard.Derive
 	periods []*modelPeriod // by position, nil where there was no period
@@ -73,7 +73,7 @@ type modelPeriod struct {
 	lastCreated   leaderboard.Micros
 	entries       map[string]leaderboard.Entry
 	hiddenEntries map[string]leaderboard.Entry // of hidden members
-	metadata      map[string]string            // of the entries of both, by member; "" where one before it had some
+	metadata      map[string]string            // of the entries of both, by member; "" if an earlier entry had some
 	log           []leaderboard.Commit
 }
 
@@ -139,7 +139,7 @@ func (m *Model) Now(ctx context.Context) (leaderboard.Micros, error) {
 	return m.clock(), m.enter(ctx, "Now")
 }
 
-// StartRun does what store.Runs.StartRun does.
+// StartRun is the model of store.Runs.StartRun.
 func (m *Model) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "StartRun"); err != nil {
@@ -150,7 +150,7 @@ func (m *Model) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Ru
 	return r, nil
 }
 
-// FinishRun does what store.Runs.FinishRun does.
+// FinishRun is the model of store.Runs.FinishRun.
 func (m *Model) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	if err := m.finish(ctx, r); err != nil {
 		return r, err
@@ -173,14 +173,14 @@ func (m *Model) finish(ctx context.Context, r leaderboard.Run) error {
 	return nil
 }
 
-// Silence has nothing heard of a run any more, as if its process had ended.
+// Silence ends the heartbeats of a run, as if its process had ended.
 func (m *Model) Silence(id int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.silent[id] = true
 }
 
-// EndRuns does what store.Runs.EndRuns does.
+// EndRuns is the model of store.Runs.EndRuns.
 func (m *Model) EndRuns(ctx context.Context) error {
 	defer m.leave()
 	if err := m.enter(ctx, "EndRuns"); err != nil {
@@ -194,7 +194,7 @@ func (m *Model) EndRuns(ctx context.Context) error {
 	return nil
 }
 
-// Run does what store.Runs.Run does.
+// Run is the model of store.Runs.Run.
 func (m *Model) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	runs, err := m.Runs(ctx, 0, id+1, 1)
 	if err == nil && (len(runs) == 0 || runs[0].ID != id) {
@@ -206,7 +206,7 @@ func (m *Model) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	return runs[0], nil
 }
 
-// Runs does what store.Runs.Runs does.
+// Runs is the model of store.Runs.Runs.
 func (m *Model) Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Runs"); err != nil {

@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Sweep does what store.Housekeeping.Sweep does as far as periods go: the model forgets no keys, changes or runs.
+// Sweep is the model of store.Housekeeping.Sweep for periods: the model forgets no keys, changes or runs.
 func (m *Model) Sweep(ctx context.Context) error {
 	defer m.leave()
 	if err := m.enter(ctx, "Sweep"); err != nil {
@@ -21,12 +21,12 @@ func (m *Model) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// PutBoard does what store.Boards.PutBoard does.
+// PutBoard is the model of store.Boards.PutBoard.
 func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
 	return m.ChangeBoard(ctx, name, func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil })
 }
 
-// ChangeBoard does what store.Boards.ChangeBoard does.
+// ChangeBoard is the model of store.Boards.ChangeBoard.
 func (m *Model) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "ChangeBoard"); err != nil {
@@ -61,7 +61,7 @@ func (m *Model) ChangeBoard(ctx context.Context, name string, change leaderboard
 	return b.Board, false, nil
 }
 
-// changedRules returns what change makes of a board, with defaults and checked.
+// changedRules returns the rules that change makes for a board, with defaults and checked.
 func changedRules(b *modelBoard, change leaderboard.RulesChange) (rules leaderboard.Rules, err error) {
 	if b == nil {
 		rules, err = change(nil)
@@ -85,7 +85,7 @@ func (m *Model) create(name string, rules leaderboard.Rules) leaderboard.Board {
 	return b.Board
 }
 
-// Board does what store.Boards.Board does.
+// Board is the model of store.Boards.Board.
 func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Board"); err != nil {
@@ -97,12 +97,12 @@ func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, erro
 	return leaderboard.Board{}, leaderboard.ErrBoardNotFound
 }
 
-// Boards does what store.Boards.Boards does.
+// Boards is the model of store.Boards.Boards.
 func (m *Model) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
 	return m.BoardsLabelled(ctx, nil, after, limit)
 }
 
-// BoardsLabelled does what store.Boards.BoardsLabelled does.
+// BoardsLabelled is the model of store.Boards.BoardsLabelled.
 func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "BoardsLabelled"); err != nil {
@@ -117,7 +117,7 @@ func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 	return boards, nil
 }
 
-// DeleteBoard does what store.Boards.DeleteBoard does.
+// DeleteBoard is the model of store.Boards.DeleteBoard.
 func (m *Model) DeleteBoard(ctx context.Context, name string) error {
 	defer m.leave()
 	if err := m.enter(ctx, "DeleteBoard"); err != nil {

@@ -68,7 +68,7 @@ func (l *combinedLook) ranked(at int) leaderboard.CombinedRanked {
 	return leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Ranks: ranks, Entry: e.Entry}, Board: e.board}
 }
 
-// CombinedPage does what store.Entries.CombinedPage does: it sorts all entries of all boards.
+// CombinedPage is the model of store.Entries.CombinedPage: it sorts all entries of all boards.
 func (m *Model) CombinedPage(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	defer m.leave()
 	l, err := m.combinedLook(ctx, "CombinedPage", refs, q.Mode)
@@ -108,7 +108,7 @@ func (l *combinedLook) page(q leaderboard.CombinedQuery) (*leaderboard.CombinedP
 	return page, nil
 }
 
-// CombinedMember does what store.Entries.CombinedMember does.
+// CombinedMember is the model of store.Entries.CombinedMember.
 func (m *Model) CombinedMember(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
 	defer m.leave()
 	l, err := m.combinedLook(ctx, "CombinedMember", refs, q.Mode)

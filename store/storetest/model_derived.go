@@ -47,11 +47,10 @@ func (m *Model) findSource(name string) (leaderboard.SourceBoard, bool) {
 
 type modelSource struct {
 	leaderboard.SourceSpan
-	period *modelPeriod // nil: there is none
+	period *modelPeriod // nil: there is no such period
 }
 
-// FollowSources does what store.Derived.FollowSources does as far as the entries go: it computes all of them from
-// scratch.
+// FollowSources is the model of store.Derived.FollowSources, as far as entries go: it computes all of them from scratch.
 func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leaderboard.DeriveStep, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FollowSources"); err != nil {
@@ -95,7 +94,7 @@ func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leader
 	return step, nil
 }
 
-// derive gives a member the entry that the sources make, and returns the change if there is one.
+// derive gives a member the entry that the sources make, and returns the change, if any.
 func derive(own map[string]leaderboard.Entry, rule *leaderboard.Derive, member string, sources []modelSource) *leaderboard.Change {
 	var parts []leaderboard.Part
 	for _, s := range sources {
@@ -124,7 +123,7 @@ func derive(own map[string]leaderboard.Entry, rule *leaderboard.Derive, member s
 	return &c
 }
 
-// Recompute does what store.Derived.Recompute does.
+// Recompute is the model of store.Derived.Recompute.
 func (m *Model) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	return m.FollowSources(ctx, board, true)
 }
@@ -135,7 +134,7 @@ func (b *modelBoard) state(sources []modelSource) leaderboard.DerivationState {
 	}
 	weighed := map[modelPart]int{}
 	for i, p := range b.reflected.periods {
-		weighed[modelPart{p, sources[i].Weight}]++ // the rule is the same, and so is its number of sources
+		weighed[modelPart{p, sources[i].Weight}]++ // the rule is the same, with the same number of sources
 	}
 	for _, s := range sources {
 		weighed[modelPart{s.period, s.Weight}]--
@@ -165,7 +164,7 @@ func (b *modelBoard) lag() (n int64) {
 	return n
 }
 
-// Derivation does what store.Derived.Derivation does, without the sources that have left.
+// Derivation is the model of store.Derived.Derivation, without the sources that have left.
 func (m *Model) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Derivation"); err != nil {
@@ -199,7 +198,7 @@ func (b *modelBoard) reflectedPeriods() []*modelPeriod {
 	return b.reflected.periods
 }
 
-// VerifySources does what store.Derived.VerifySources does; the model is always right.
+// VerifySources is the model of store.Derived.VerifySources; the model is always right.
 func (m *Model) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
 	d, err := m.Derivation(ctx, board)
 	return leaderboard.Verification{Equal: err == nil && d.State != leaderboard.DerivationStateComputing, Seq: d.Seq}, err

@@ -65,7 +65,7 @@ func (b *modelBoard) keepHeld(held *leaderboard.Held, why *leaderboard.RuleError
 	return why
 }
 
-// Held does what review.Store.Held does.
+// Held is the model of review.Store.Held.
 func (m *Model) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Held"); err != nil {
@@ -83,7 +83,7 @@ func (m *Model) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboar
 	return out[:min(len(out), q.Limit)], nil
 }
 
-// HeldOne does what review.Store.HeldOne does.
+// HeldOne is the model of review.Store.HeldOne.
 func (m *Model) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error) {
 	for _, state := range leaderboard.HeldStates() {
 		list, err := m.Held(ctx, leaderboard.HeldQuery{State: state, Before: id + 1, Limit: 1})
@@ -94,7 +94,7 @@ func (m *Model) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error)
 	return leaderboard.Held{}, leaderboard.ErrHeldNotFound
 }
 
-// DecideHeld does what review.Store.DecideHeld does.
+// DecideHeld is the model of review.Store.DecideHeld.
 func (m *Model) DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (leaderboard.Held, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "DecideHeld"); err != nil {

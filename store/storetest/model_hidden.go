@@ -8,7 +8,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Hide does what store.HiddenMembers.Hide does.
+// Hide is the model of store.HiddenMembers.Hide.
 func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Hide"); err != nil {
@@ -34,7 +34,7 @@ func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 	return h, nil
 }
 
-// Restore does what store.HiddenMembers.Restore does.
+// Restore is the model of store.HiddenMembers.Restore.
 func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	defer m.leave()
 	if err := m.enter(ctx, "Restore"); err != nil {
@@ -56,7 +56,7 @@ func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	return nil
 }
 
-// boardsOf returns the boards on which a member is to be hidden: one, or all.
+// boardsOf returns the boards on which a member must be hidden: one, or all.
 func (m *Model) boardsOf(name string) (boards []*modelBoard, id int64, err error) {
 	if name != "" {
 		b := m.boards[name]
@@ -114,7 +114,7 @@ func (m *Model) moveEntry(b *modelBoard, p *modelPeriod, r leaderboard.HideReque
 	}
 }
 
-// recordCorrection is called after the correction, of one visible entry or of none.
+// recordCorrection is called after the correction, of a visible entry, or without one.
 func (m *Model) recordCorrection(b *modelBoard, p *modelPeriod, actor string, visible int64) {
 	m.runs = append(m.runs, leaderboard.Run{
 		ID: m.nextID(), BoardID: b.ID, PeriodID: p.ID, Kind: leaderboard.RunKindReopen, Reason: leaderboard.RunReasonAdmin, Actor: actor,
@@ -122,7 +122,7 @@ func (m *Model) recordCorrection(b *modelBoard, p *modelPeriod, actor string, vi
 	})
 }
 
-// Hidden does what store.HiddenMembers.Hidden does.
+// Hidden is the model of store.HiddenMembers.Hidden.
 func (m *Model) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Hidden"); err != nil {

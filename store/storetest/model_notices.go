@@ -9,18 +9,18 @@ import (
 	"leaderboard/rank"
 )
 
-// Notice is that a change of a period passed a member who is told so.
+// Notice is a change of a period that passed a member who asked for notices.
 type Notice struct {
 	Board, Period string
 	PeriodID      int64
 	Seq, Minute   int64 // of the change
 	Member, By    string
-	// Score is of the member, at the change; Previous and New are of the one that passed.
+	// Score is the member's at the change; Previous and New are the passing member's.
 	Score, Previous, New int64
 }
 
-// Notices returns whom the changes after a seq passed, of a period of the board's first window, in order: as the rule notify of the board has it,
-// each change alone. It sorts all entries anew before each change.
+// Notices returns the members that the changes after a seq passed, in a period of the board's first window, in order: by
+// the board's rule notify, each change alone. It sorts all entries again before each change.
 func (m *Model) Notices(ctx context.Context, board string, period, after int64) (out []Notice, err error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Notices"); err != nil {
@@ -46,7 +46,7 @@ func (m *Model) Notices(ctx context.Context, board string, period, after int64) 
 	return out, nil
 }
 
-// passedBy returns the entries that a change passes, of members who are told.
+// passedBy returns the entries that a change passes, of members who get notices.
 func (m *Model) passedBy(b *modelBoard, codec rank.Codec, entries map[string]leaderboard.Entry, c leaderboard.Change) (passed []leaderboard.Entry) {
 	sorted := make([]leaderboard.Entry, 0, len(entries))
 	for _, e := range entries {

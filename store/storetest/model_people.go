@@ -10,7 +10,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// PutProfile does what people.Store.PutProfile does.
+// PutProfile is the model of people.Store.PutProfile.
 func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PutProfile"); err != nil {
@@ -26,7 +26,7 @@ func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderbo
 	return m.putProfile(ctx, p)
 }
 
-// PatchProfile does what people.Store.PatchProfile does.
+// PatchProfile is the model of people.Store.PatchProfile.
 func (m *Model) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PatchProfile"); err != nil {
@@ -43,7 +43,7 @@ func (m *Model) PatchProfile(ctx context.Context, member string, change leaderbo
 	return m.putProfile(ctx, p)
 }
 
-// ResetName does what people.Store.ResetName does.
+// ResetName is the model of people.Store.ResetName.
 func (m *Model) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "ResetName"); err != nil {
@@ -75,7 +75,7 @@ func (m *Model) putProfile(ctx context.Context, p leaderboard.Profile) (out lead
 	return p, !ok, nil
 }
 
-// Profile does what people.Store.Profile does.
+// Profile is the model of people.Store.Profile.
 func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := m.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
@@ -87,7 +87,7 @@ func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile
 	return found[0], nil
 }
 
-// Profiles does what people.Store.Profiles does.
+// Profiles is the model of people.Store.Profiles.
 func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Profiles"); err != nil {
@@ -167,7 +167,7 @@ func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]s
 	return lists, nil
 }
 
-// Forget does what store.Erasures.Forget does; the model is done at once.
+// Forget is the model of store.Erasures.Forget; the model is done at once.
 func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Forget"); err != nil {
@@ -208,7 +208,7 @@ func (*Model) DataLists() []leaderboard.DataList {
 	return lists
 }
 
-// MemberData does what store.Members.MemberData does; it has neither profiles nor recorded submissions nor an audit.
+// MemberData is the model of store.Members.MemberData; it has neither profiles nor recorded submissions nor an audit.
 func (m *Model) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	records, err := m.memberData(ctx, member)
 	for i := range records {
@@ -257,7 +257,7 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 	return out, nil
 }
 
-// SearchMembers does what people.Store.SearchMembers does.
+// SearchMembers is the model of people.Store.SearchMembers.
 func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
 	defer m.leave()
 	if err := m.enter(ctx, "SearchMembers"); err != nil {
@@ -289,7 +289,7 @@ func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (o
 	return out, nil
 }
 
-// FindMembers does what people.Store.FindMembers does.
+// FindMembers is the model of people.Store.FindMembers.
 func (m *Model) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FindMembers"); err != nil || m.periods[q.Period] == nil {

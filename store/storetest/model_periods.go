@@ -9,8 +9,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// current returns the board's current periods, in the order of its windows. It closes those that have ended and begins
-// those that are missing.
+// current returns the board's current periods, in the order of its windows. It closes periods that have ended and begins
+// missing ones.
 func (m *Model) current(b *modelBoard) []*modelPeriod {
 	now := m.clock()
 	m.closeEnded(b)
@@ -35,7 +35,7 @@ func (m *Model) closeEnded(b *modelBoard) {
 	}
 }
 
-// open returns the latest open period of a window that is not in the future, nil when there is none.
+// open returns the latest open period of a window that is not in the future, or nil.
 func (b *modelBoard) open(w leaderboard.Window, now leaderboard.Micros) *modelPeriod {
 	var latest *modelPeriod
 	for _, p := range b.periods {
@@ -46,7 +46,7 @@ func (b *modelBoard) open(w leaderboard.Window, now leaderboard.Micros) *modelPe
 	return latest
 }
 
-// precedes reports whether of two open periods of a window the other one is current: one that has begun goes first.
+// precedes reports whether the other one of two open periods of a window is current: a period that has begun goes first.
 func (p *modelPeriod) precedes(other *modelPeriod, now leaderboard.Micros) bool {
 	if begun := other.StartsAt <= now; begun != (p.StartsAt <= now) {
 		return begun
@@ -89,8 +89,7 @@ func (m *Model) dropUnused(b *modelBoard) (ok bool) {
 	}) == nil
 }
 
-// conflict returns what the board holds against other rules, a nil error when nothing; periods that were not used make
-// way.
+// conflict returns the conflict of the board's content with other rules, a nil error without one; unused periods make way.
 func (m *Model) conflict(b *modelBoard, rules *leaderboard.Rules) error {
 	if fixed := b.Rules.FixedByEntries(rules); fixed != nil {
 		if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries) > 0 }) {
@@ -118,7 +117,7 @@ func (m *Model) dropSeasons(b *modelBoard, seasons []leaderboard.SeasonRule) (us
 	})
 }
 
-// drop takes periods away, none of them when some were used.
+// drop takes periods away, or none if some were used.
 func (m *Model) drop(b *modelBoard, which func(*modelPeriod) bool) (used []leaderboard.SeasonRule) {
 	for _, p := range b.periods {
 		if which(p) && (p.LastSeq > 0 || len(p.hiddenEntries) > 0) {
@@ -138,7 +137,7 @@ func (m *Model) drop(b *modelBoard, which func(*modelPeriod) bool) (used []leade
 	return nil
 }
 
-// sweep closes periods that ended ten seconds ago, and forgets closed ones that the board does not keep.
+// sweep closes periods that ended ten seconds ago, and forgets closed periods that the board does not keep.
 func (m *Model) sweep(b *modelBoard) {
 	closed := map[leaderboard.Window][]*modelPeriod{}
 	for _, p := range b.periods {
@@ -158,7 +157,7 @@ func (m *Model) sweep(b *modelBoard) {
 	}
 }
 
-// Current does what store.Boards.Current does.
+// Current is the model of store.Boards.Current.
 func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Current"); err != nil {
@@ -175,7 +174,7 @@ func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, 
 	return l, nil
 }
 
-// CurrentPeriod does what store.Boards.CurrentPeriod does.
+// CurrentPeriod is the model of store.Boards.CurrentPeriod.
 func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "CurrentPeriod"); err != nil {
@@ -189,7 +188,7 @@ func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leader
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// PeriodNamed does what store.Boards.PeriodNamed does.
+// PeriodNamed is the model of store.Boards.PeriodNamed.
 func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PeriodNamed"); err != nil {
@@ -203,7 +202,7 @@ func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Wi
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// FirstPeriod does what store.Boards.FirstPeriod does.
+// FirstPeriod is the model of store.Boards.FirstPeriod.
 func (m *Model) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FirstPeriod"); err != nil {
@@ -221,7 +220,7 @@ func (m *Model) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Wi
 	return first.Period, nil
 }
 
-// Period does what store.Boards.Period does.
+// Period is the model of store.Boards.Period.
 func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Period"); err != nil {
@@ -233,7 +232,7 @@ func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// Periods does what store.Boards.Periods does.
+// Periods is the model of store.Boards.Periods.
 func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Periods"); err != nil {
@@ -249,7 +248,7 @@ func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window
 	return periods[:min(limit, len(periods))], nil
 }
 
-// PeriodsBefore does what store.Boards.PeriodsBefore does.
+// PeriodsBefore is the model of store.Boards.PeriodsBefore.
 func (m *Model) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "PeriodsBefore"); err != nil {

@@ -109,7 +109,7 @@ func (v *look) place(member string) int {
 	return slices.IndexFunc(v.sorted, func(e leaderboard.Entry) bool { return e.Member == member })
 }
 
-// Page does what store.Entries.Page does.
+// Page is the model of store.Entries.Page.
 func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "Page", ref, q.MinSeq)
@@ -142,7 +142,7 @@ func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboa
 	return page, nil
 }
 
-// Members does what store.Entries.Members does.
+// Members is the model of store.Entries.Members.
 func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "Members", ref, q.MinSeq)
@@ -202,7 +202,7 @@ func (m *Model) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([
 	return out, nil
 }
 
-// ScoreRank does what store.Entries.ScoreRank does.
+// ScoreRank is the model of store.Entries.ScoreRank.
 func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "ScoreRank", ref, q.MinSeq)
@@ -214,7 +214,7 @@ func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q lead
 	return &leaderboard.ScoreRank{State: v.state, Ranks: v.ranks(newcomer, leaderboard.ModeStrict)}, nil
 }
 
-// Distribution does what store.Entries.Distribution does, in whole numbers without a bound.
+// Distribution is the model of store.Entries.Distribution, in whole numbers without a bound.
 func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "Distribution", ref, q.MinSeq)
@@ -242,7 +242,7 @@ func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q l
 	return out, nil
 }
 
-// Moves does what store.Entries.Moves does: it takes the member's entry out and counts.
+// Moves is the model of store.Entries.Moves: it takes the member's entry out and counts.
 func (m *Model) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
 	defer m.leave()
 	v, err := m.look(ctx, "Moves", ref, q.MinSeq)
@@ -259,7 +259,7 @@ func (m *Model) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderbo
 	return out, nil
 }
 
-// moved tells of a move among the others; now is the entry that the member has.
+// moved returns the answer to a move among the others; now is the member's entry.
 func (v *look) moved(move leaderboard.Move, now leaderboard.Entry, mode leaderboard.Mode) *leaderboard.Moved {
 	if move.New == nil {
 		return &leaderboard.Moved{Ranks: v.ranks(now, mode)}
@@ -279,9 +279,9 @@ func (v *look) moved(move leaderboard.Move, now leaderboard.Entry, mode leaderbo
 	return out
 }
 
-// histogram returns the first and the last score of each of at most n buckets. They are of one width, but for one at an end
-// where an entry lies more than four times as far from the others as these spread: it has all that is further out than
-// that spread. The others are all but a hundredth of the entries at each end, or up to three.
+// histogram returns the first and the last score of each of at most n buckets. They have the same width, except for a
+// bucket at an end where an entry is more than four times as far from the others as their spread: it has all entries
+// further out than that spread. "The others" are all entries without a hundredth at each end, or up to three.
 func histogram(scores []*big.Int, n int64) (edges [][2]*big.Int) {
 	one, last := big.NewInt(1), len(scores)-1
 	beyond := max(len(scores)/100, min(len(scores)/4, 3))
@@ -302,7 +302,7 @@ func histogram(scores []*big.Int, n int64) (edges [][2]*big.Int) {
 		}
 		n -= int64(len(edges) + len(above))
 	}
-	// The least width with which n buckets reach from the one to the other.
+	// The least width with which n buckets span both.
 	width := new(big.Int).Add(new(big.Int).Sub(to, from), big.NewInt(n))
 	width.Div(width, big.NewInt(n))
 	for ; from.Cmp(to) <= 0; from = new(big.Int).Add(from, width) {
@@ -315,7 +315,7 @@ func histogram(scores []*big.Int, n int64) (edges [][2]*big.Int) {
 	return append(edges, above...)
 }
 
-// Ask does what store.Entries.Ask does.
+// Ask is the model of store.Entries.Ask.
 func (m *Model) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	return AskEach(ctx, m, ref, questions), nil
 }

@@ -6,7 +6,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Revisions does what store.Entries.Revisions does. There are no API keys.
+// Revisions is the model of store.Entries.Revisions. There are no API keys.
 func (m *Model) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Revisions"); err != nil {

@@ -11,7 +11,7 @@ import (
 	"leaderboard/rank"
 )
 
-// Submit does what commit.Writer.Submit does; each request is a commit of its own.
+// Submit is the model of commit.Writer.Submit; each request is a separate commit.
 func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Submit"); err != nil {
@@ -42,7 +42,8 @@ func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leader
 	return m.told(b, receipt, r.Moves, false), nil
 }
 
-// told returns a receipt as its request wants it: with moves or without, and without the entries when it is repeated.
+// told returns a receipt in the form that its request demands: with moves or without, and without the entries when it is
+// repeated.
 func (m *Model) told(b *modelBoard, r leaderboard.Receipt, moves, again bool) leaderboard.Receipt {
 	r.Results, r.Replayed = slices.Clone(r.Results), again
 	for i := range r.Results {
@@ -100,7 +101,7 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission, by leader
 	return receipt, changes
 }
 
-// BeginPlay does what store.Plays.BeginPlay does.
+// BeginPlay is the model of store.Plays.BeginPlay.
 func (m *Model) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "BeginPlay"); err != nil {
@@ -136,7 +137,7 @@ func (b *modelBoard) settlePlay(sub leaderboard.Submission, by leaderboard.Calle
 	}
 }
 
-// commitAll commits what was submitted to a board, and tells the receipt which states it led to.
+// commitAll commits the submissions to a board, and sets their states in the receipt.
 func (m *Model) commitAll(b *modelBoard, changes [][]leaderboard.Change, receipt *leaderboard.Receipt) {
 	periods := m.current(b)
 	for i, p := range periods {
@@ -163,7 +164,7 @@ func (m *Model) remember(b *modelBoard) (undo func()) {
 	}
 }
 
-// abort makes results those of an atomic request of which nothing is applied, if one of them is rejected or unmet.
+// abort marks the results of an atomic request as aborted if one of them is rejected or unmet.
 func abort(results []*leaderboard.Result) bool {
 	failed := slices.ContainsFunc(results, func(r *leaderboard.Result) bool { return r.Status.Failed() })
 	for _, r := range results {
@@ -196,7 +197,7 @@ func (m *Model) showAsIs(b *modelBoard, subs []leaderboard.Submission, results [
 	}
 }
 
-// show gives a result an entry, nil for none, that was there before and is there after it.
+// show gives a result the entry (nil: none) that is there before and after it.
 func show(r *leaderboard.Result, e *leaderboard.Entry, rules *leaderboard.Rules, sub *leaderboard.Submission) {
 	r.Score, r.Previous, r.CreatedTime, r.Tiebreak, r.Fields = nil, nil, nil, nil, nil
 	if e == nil {
@@ -215,7 +216,7 @@ func pointers(results []leaderboard.Result) (out []*leaderboard.Result) {
 	return out
 }
 
-// SubmitMultiBoard does what commit.Writer.SubmitMultiBoard does.
+// SubmitMultiBoard is the model of commit.Writer.SubmitMultiBoard.
 func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "SubmitMultiBoard"); err != nil {
@@ -313,7 +314,7 @@ func (m *Model) abortAll(entries []leaderboard.BoardSubmission, results []leader
 	}
 }
 
-// Remove does what commit.Writer.Remove does.
+// Remove is the model of commit.Writer.Remove.
 func (m *Model) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Remove"); err != nil {
@@ -387,7 +388,7 @@ func tellSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {
 	}
 }
 
-// broken returns the rule that a submission breaks in the first period that has one: then none takes it.
+// broken returns the rule that a submission breaks in the first period in which it breaks one: then no period takes it.
 func (m *Model) broken(b *modelBoard, periods []*modelPeriod, sub leaderboard.Submission, hidden bool) *leaderboard.RuleError {
 	for i, p := range periods {
 		_, _, err := b.Rules.Apply(p.entry(sub.Member, hidden), sub, m.clock(), m.clock())
@@ -466,12 +467,12 @@ func (m *Model) commit(b *modelBoard, p *modelPeriod, changes []leaderboard.Chan
 	p.LastSeq, p.Committed, p.EntryCount = c.LastSeq, c.CommittedAt, c.EntryCount
 	p.log = append(p.log, c)
 	if m.OnCommit != nil {
-		board := b.Board // as it is now
+		board := b.Board // the present board
 		m.OnCommit(p.Period.Ref(&board), c)
 	}
 }
 
-// Changes does what store.Entries.Changes does.
+// Changes is the model of store.Entries.Changes.
 func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Changes"); err != nil {
@@ -493,7 +494,7 @@ func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int)
 	return commits, nil
 }
 
-// CommitsSince does what store.Entries.CommitsSince does.
+// CommitsSince is the model of store.Entries.CommitsSince.
 func (m *Model) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "CommitsSince"); err != nil {
@@ -520,7 +521,7 @@ func (p *modelPeriod) start() leaderboard.Revision {
 
 func (p *modelPeriod) since(from leaderboard.Revision, changes int64) leaderboard.LogPart {
 	part := leaderboard.LogPart{At: p.Revision(), Closed: p.State == leaderboard.PeriodStateClosed}
-	if start := p.start(); from.Seq == 0 && start.Seq == 0 && from.Incarnation == start.Incarnation { // the state at seq 0 is one
+	if start := p.start(); from.Seq == 0 && start.Seq == 0 && from.Incarnation == start.Incarnation { // the state at seq 0 always matches
 		from = start
 	}
 	if from == part.At {
@@ -550,7 +551,7 @@ func (m *Model) PruneLog(periodID int64) {
 	m.periods[periodID].log = nil
 }
 
-// Snapshot does what store.Entries.Snapshot does.
+// Snapshot is the model of store.Entries.Snapshot.
 func (m *Model) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	state, keys, err := m.snapshot(ctx, ref, limit)
 	if err != nil {

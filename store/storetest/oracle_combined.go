@@ -10,8 +10,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// CombinedOracle knows every state that the periods of several boards were ever in, and what several of them
-// ranked as one are: it plays the change logs and merges naively.
+// CombinedOracle knows every past state of the periods of several boards, and the combined ranking of several states: it
+// replays the change logs and merges naively.
 type CombinedOracle struct {
 	refs   []leaderboard.PeriodRef
 	states []map[int64][]leaderboard.Entry // by seq
@@ -46,7 +46,7 @@ func NewCombinedOracle(ctx context.Context, database Database, refs []leaderboar
 	return o, nil
 }
 
-// look returns what there was at the states that an answer names.
+// look returns the entries at the states that an answer names.
 func (o *CombinedOracle) look(states []leaderboard.State) (*combinedLook, error) {
 	if len(states) != len(o.refs) {
 		return nil, fmt.Errorf("%d states of %d periods", len(states), len(o.refs))

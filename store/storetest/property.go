@@ -38,14 +38,14 @@ func Property(t *testing.T, s Subject) {
 	})
 }
 
-// history is one board in the subject and in the model.
+// history is a board in the subject and in the model.
 type history struct {
 	Subject
 	ctx   context.Context
 	model *Model
 	name  string
 	twins []*twin // all periods so far
-	*twin         // the one that is looked at
+	*twin         // the period that is compared
 	now   leaderboard.Micros
 	sent  []leaderboard.SubmitRequest // with keys, to be sent again
 	plays []begun                     // since time has passed
@@ -117,7 +117,7 @@ func (h *history) turn(t *rapid.T) {
 	h.plays = nil // housekeeping may have taken the old ones
 }
 
-// follow compares the current periods of both sides and adds those that are new.
+// follow compares the current periods of both sides and adds new periods.
 func (h *history) follow(t *rapid.T) {
 	h.syncClock(t)
 	got, err := h.Database.Current(h.ctx, h.name)
@@ -319,8 +319,7 @@ func (h *history) compare(t *rapid.T) {
 	})
 }
 
-// comparePast asks about a member in all periods at once; in each the answer is that of the model at what was written
-// last.
+// comparePast queries a member in all periods at once; in each the answer equals the model's at the last write.
 func (h *history) comparePast(t *rapid.T, member string) {
 	var refs, modelRefs []leaderboard.PeriodRef
 	for _, w := range h.twins {
@@ -381,7 +380,7 @@ func same[A any](t *rapid.T, query any, err error, got, want A, parts func(A) (l
 	}
 }
 
-// compareLogs checks that both logs tell the same changes.
+// compareLogs checks that both logs have the same changes.
 func (h *history) compareLogs(t *rapid.T) {
 	got, err := h.Database.Changes(h.ctx, h.ref.ID, 0, 1000)
 	if err != nil {
@@ -401,7 +400,7 @@ func (h *history) compareLogs(t *rapid.T) {
 	}
 }
 
-// compareTogether asks the database all questions at once, in any order, and the model one by one.
+// compareTogether sends all questions to the database at once, in any order, and the model one by one.
 func (h *history) compareTogether(t *rapid.T, questions []leaderboard.Question) {
 	questions = rapid.Permutation(questions).Draw(t, "together")
 	questions = questions[:rapid.IntRange(1, len(questions)).Draw(t, "how many")]
@@ -471,8 +470,8 @@ func anyMetadata() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{"", "", "", "", "", "", "", `{"n":1}`, `{"n":2}`, `{"w":"\u00fc"}`, `{}`, `{"text":"more than 20"}`})
 }
 
-// comparePagesWithMetadata asks both sides for a page with the metadata of its entries, and the subject for the metadata of those
-// alone.
+// comparePagesWithMetadata reads a page with the metadata of its entries from both sides, and the metadata of these entries
+// alone from the subject.
 func (h *history) comparePagesWithMetadata(t *rapid.T, q leaderboard.PageQuery) {
 	q.Metadata = !h.WithoutMetadata
 	h.comparePages(t, q)

@@ -140,7 +140,7 @@ func (h *combinedHistory) compare(t *rapid.T) {
 	}
 }
 
-// somewhere returns a place: that of an entry, or any other.
+// somewhere returns a place: the place of an entry, or any other.
 func (h *combinedHistory) somewhere(t *rapid.T) (key, board string) {
 	board = rapid.SampledFrom(append([]leaderboard.PeriodRef{{Board: "0"}, {Board: "z"}}, h.refs...)).Draw(t, "after board").Board
 	all, err := h.boards[0].model.CombinedPage(h.boards[0].ctx, h.model, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 1000})

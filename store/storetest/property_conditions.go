@@ -37,7 +37,7 @@ func drawTerms(t *rapid.T, tie *leaderboard.Tiebreak, sub *leaderboard.Submissio
 	}
 }
 
-// drawCondition draws one that holds every now and then.
+// drawCondition draws a condition that holds every now and then.
 func drawCondition(t *rapid.T, tie *leaderboard.Tiebreak) *leaderboard.Condition {
 	c := &leaderboard.Condition{}
 	if c.Absent = rapid.Ptr(rapid.Bool(), true).Draw(t, "absent"); c.Absent != nil && *c.Absent {
@@ -70,7 +70,7 @@ func drawEdit(t *rapid.T, tie *leaderboard.Tiebreak) *leaderboard.Edit {
 	return e
 }
 
-// drawFields draws values of some fields, nil for none.
+// drawFields draws values of some fields, or nil.
 func drawFields(t *rapid.T, tie *leaderboard.Tiebreak, value *rapid.Generator[int64], what string) (out map[string]int64) {
 	for i := range tie.Fields {
 		if rapid.IntRange(0, 2).Draw(t, what+" "+tie.Fields[i].Name) == 0 {
@@ -83,7 +83,7 @@ func drawFields(t *rapid.T, tie *leaderboard.Tiebreak, value *rapid.Generator[in
 	return out
 }
 
-// timeKept reports whether a submission that was applied left the time as it was.
+// timeKept reports whether a submission that was applied left the time unchanged.
 func timeKept(sub *leaderboard.Submission, res *leaderboard.Result) bool {
 	return sub.Edit != nil && sub.Edit.KeepTime && res.Previous != nil && *res.Previous == *res.Score
 }

@@ -63,7 +63,7 @@ func (h *derivedHistory) turn(t *rapid.T) {
 	h.model.SetNow(h.now)
 }
 
-// sourceTiebreak is that of the sources: one field, which conditions and edits name.
+// sourceTiebreak is the tiebreak of the sources: one field, which conditions and edits name.
 var sourceTiebreak = leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 2}}}
 
 func (h *derivedHistory) source(name string) string { return h.name + "." + name }
@@ -140,7 +140,7 @@ func (h *derivedHistory) step(t *rapid.T) {
 	}
 }
 
-// hideOrRestore does so to a member, on the derived board or on a source.
+// hideOrRestore hides or restores a member, on the derived board or on a source.
 func (h *derivedHistory) hideOrRestore(t *rapid.T) {
 	name := rapid.SampledFrom([]string{h.name, h.name, h.source("a")}).Draw(t, "hidden on")
 	r := hiding(name, anyMember().Draw(t, "hidden"))
@@ -174,7 +174,7 @@ func (h *derivedHistory) submit(t *rapid.T) {
 	}
 }
 
-// follow takes a step on both sides and compares what they have then.
+// follow takes a step on both sides and compares the results.
 func (h *derivedHistory) follow(t *rapid.T) {
 	h.compareStatus(t)
 	again := rapid.IntRange(0, 5).Draw(t, "recompute") == 0

@@ -6,7 +6,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// anyTiebreak draws tiebreaks with and without fields; one with fields uses up to all 63 bits.
+// anyTiebreak draws tiebreaks with and without fields; a tiebreak with fields uses up to all 63 bits.
 func anyTiebreak() *rapid.Generator[leaderboard.Tiebreak] {
 	return rapid.Custom(func(t *rapid.T) leaderboard.Tiebreak {
 		order := rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc})

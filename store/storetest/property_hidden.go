@@ -91,7 +91,7 @@ func (h *history) showAll(t *rapid.T) {
 	}
 }
 
-// anyReview draws what is held: nothing as a rule, else some scores, some places or both.
+// anyReview draws a rule review: usually none, else some scores, some places or both.
 func anyReview() *rapid.Generator[*leaderboard.Review] {
 	one, three := int64(1), int64(3)
 	return rapid.SampledFrom([]*leaderboard.Review{
@@ -102,8 +102,8 @@ func anyReview() *rapid.Generator[*leaderboard.Review] {
 	})
 }
 
-// decideHeld approves or rejects a submission that waits, or one that was decided before, on both sides, which must agree on what
-// becomes of it and on every period afterwards.
+// decideHeld approves or rejects a submission that waits or was decided before, on both sides, which must agree on the
+// result and on every period afterwards.
 func (h *history) decideHeld(t *rapid.T) {
 	h.syncClock(t)
 	state := rapid.SampledFrom([]leaderboard.HeldState{leaderboard.HeldStateWaiting, leaderboard.HeldStateWaiting, leaderboard.HeldStateApproved}).Draw(t, "state")
@@ -147,7 +147,7 @@ func (h *history) held(t *rapid.T, database Featured, state leaderboard.HeldStat
 	return list
 }
 
-// heldTexts returns what held submissions are, but for their ids and those of their periods.
+// heldTexts returns held submissions as texts, without their ids and their periods' ids.
 func heldTexts(list []leaderboard.Held) string {
 	var out []string
 	for _, h := range list {

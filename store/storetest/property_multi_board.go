@@ -13,9 +13,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// PropertyMultiBoard runs random requests to three boards of different kinds, some of them across all, some to one, on the
-// subject and on the model side by side. Every receipt must be the same, and in the end every period and its log. The
-// clock of the subject must be one that can be set: a multi-board request has as many moments as boards otherwise.
+// PropertyMultiBoard runs random requests to three boards of different kinds, some of them across all, some to one, on both
+// the subject and the model. Every receipt must be the same, and in the end every period and its log. The clock of the
+// subject must be settable: otherwise a multi-board request has as many moments as boards.
 func PropertyMultiBoard(t *testing.T, s Subject) {
 	var runs atomic.Int64
 	prefix := boardName(t)
@@ -147,7 +147,7 @@ func (h *multiBoardHistory) periods(database Database, name string) map[string]l
 	}
 	refs := map[string]leaderboard.PeriodRef{}
 	for _, p := range periods {
-		if p.LastSeq > 0 { // the first read begins one that is empty
+		if p.LastSeq > 0 { // the first read begins an empty period
 			refs[string(p.Window)+" "+p.Name()] = p.Ref(&b)
 		}
 	}

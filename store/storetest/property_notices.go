@@ -12,9 +12,10 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// PropertyNotices runs random histories of boards with the rule notify on the subject and on the model side by side: submissions under all
-// policies, removals, hidden, restored and erased members, lists of friends, periods that end. Whom notice finds since it was called last, which
-// is after one step or after several, must be those that the model finds. putFriends makes a list of friends the one given. The clock of the subject must be one that can be set.
+// PropertyNotices runs random histories of boards with the rule notify on both the subject and the model: submissions under
+// all policies, removals, hidden, restored and erased members, lists of friends, periods that end. The members that notice
+// finds since its last call, which is after one step or after several, must be the members that the model finds. putFriends
+// sets a list of friends. The clock of the subject must be settable.
 func PropertyNotices(t *testing.T, s Subject, putFriends func(ctx context.Context, member string, friends []string) error, notice func(t testing.TB) ([]Notice, error)) {
 	var runs atomic.Int64
 	prefix := boardName(t)
@@ -41,16 +42,16 @@ func PropertyNotices(t *testing.T, s Subject, putFriends func(ctx context.Contex
 	})
 }
 
-// noticeHistory is a history with what has been told.
+// noticeHistory is a history with the notices so far.
 type noticeHistory struct {
 	*history
 	putFriends func(ctx context.Context, member string, friends []string) error
 
-	seqs map[int64]int64 // by period of the model: up to which it was looked at
+	seqs map[int64]int64 // by period of the model: the last checked seq
 	told map[toldOnce]string
 }
 
-// toldOnce is what is told once; the value is the one that passed.
+// toldOnce is a notice that is sent once; the value is the passing member.
 type toldOnce struct {
 	period, minute int64
 	member         string
@@ -122,7 +123,7 @@ func (h *noticeHistory) change(t *rapid.T) {
 	}
 }
 
-// tell compares whom the subject tells with whom the model does: of those who are told once by then, that have an entry still.
+// tell compares the notices of the subject with the model's, for members with one notice so far who still have an entry.
 func (h *noticeHistory) tell(t *rapid.T, notice func() ([]Notice, error)) {
 	var all []Notice
 	for _, tw := range h.twins {

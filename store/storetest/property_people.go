@@ -35,8 +35,8 @@ func anyPlayers() *rapid.Generator[*leaderboard.Players] {
 // begun is a play in the subject and in the model, whose ids differ.
 type begun struct{ got, want leaderboard.Play }
 
-// play begins a play of a member, or submits with those that were begun: the member's last one or an earlier one, that of another
-// member, one that was used up, or none.
+// play begins a play of a member, or submits with a play that was begun: the member's last play or an earlier one, another
+// member's, a used one, or none.
 func (h *history) play(t *rapid.T) {
 	if len(h.plays) == 0 || rapid.IntRange(0, 2).Draw(t, "begin") == 0 {
 		h.begin(t, anyMember().Draw(t, "player"))
@@ -44,7 +44,7 @@ func (h *history) play(t *rapid.T) {
 	}
 	got := leaderboard.SubmitRequest{Board: h.name}
 	want := got
-	for range rapid.IntRange(1, 4).Draw(t, "with plays") { // they are one player's to the database, which leaves it to its callers whose an entry is
+	for range rapid.IntRange(1, 4).Draw(t, "with plays") { // the database sees one player; its callers check whose entry it is
 		p := rapid.SampledFrom(h.plays).Draw(t, "play")
 		sub := leaderboard.Submission{Member: p.got.Member, Score: anyScore().Draw(t, "score")}
 		if rapid.IntRange(0, 5).Draw(t, "of another") == 0 {
@@ -74,8 +74,9 @@ func (h *history) begin(t *rapid.T, member string) {
 	h.plays = append(h.plays, begun{begin(h.ctx, h.Featured, h.ref), begin(h.ctx, h.model, h.modelRef)})
 }
 
-// compareFound gives a member a name, then looks for members of the period by what is shown of them: exactly those are found that the
-// ranking has. The model knows who that is, the database the names: members of earlier histories may have some.
+// compareFound gives a member a name, then searches members of the period by their shown names: the search finds exactly
+// the members of the ranking. The model knows the ranking, the database the names: members of earlier histories may have
+// names too.
 func (h *history) compareFound(t *rapid.T) {
 	if h.Featured == nil {
 		return

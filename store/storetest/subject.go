@@ -10,7 +10,7 @@ import (
 	"leaderboard/rank"
 )
 
-// Database is what a store does without features.
+// Database is the part of a store without features.
 type Database interface {
 	leaderboard.BatchRankings
 	leaderboard.CombinedRankings
@@ -59,7 +59,7 @@ type Database interface {
 	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
 }
 
-// Featured is a store with what features add.
+// Featured is a store with the parts of features.
 type Featured interface {
 	Database
 	Desk
@@ -72,11 +72,11 @@ var (
 	_ Featured = whole{}
 )
 
-// Subject is what a suite is run on. Suites make boards of their own and leave other boards alone.
+// Subject is the store on which a suite is run. Suites make their own boards and leave other boards alone.
 type Subject struct {
 	// Database is where boards are made and scores submitted.
 	Database Database
-	// Featured is Database with what features add; nil: it has no features, and histories do without.
+	// Featured is Database with the parts of features; nil: no features, and histories do without.
 	Featured Featured
 	// Rankings answers the queries: Database itself, or a layer above it.
 	Rankings leaderboard.Rankings
@@ -90,7 +90,7 @@ type Subject struct {
 	// flushed cache. The property test has them happen.
 	Disturb map[string]func(ctx context.Context, ref leaderboard.PeriodRef) error
 	// SetNow stops the database clock of Database at a moment. nil: it cannot be set, and the property test leaves calendar
-	// windows alone. A subject with a clock of its own is used by one test at a time.
+	// windows alone. A subject with its own clock is used by one test at a time.
 	SetNow func(leaderboard.Micros)
 }
 
@@ -129,7 +129,7 @@ func newBoardNamed(t testing.TB, s Subject, name string, rules leaderboard.Rules
 	return &board{Subject: s, t: t, ref: p.Ref(&b)}
 }
 
-// boardName returns a valid name of its own for each test.
+// boardName returns a valid name, different for each test.
 func boardName(t testing.TB) string {
 	name := []byte("t-")
 	for _, c := range []byte(t.Name()) {

@@ -27,7 +27,7 @@ func Run(t *testing.T, database Database) {
 	RunRankings(t, Subject{Database: database, Rankings: database})
 }
 
-// RunFeatured runs the conformance suite of what features add.
+// RunFeatured runs the conformance suite of features.
 func RunFeatured(t *testing.T, database Featured) {
 	for name, test := range map[string]func(*testing.T, Featured){
 		"plays": testPlays, "plays of others": testPlaysOfOthers,
@@ -37,8 +37,8 @@ func RunFeatured(t *testing.T, database Featured) {
 	}
 }
 
-// RunRankings runs the part of the suite that is about queries. The queries ask for the seq of the last write, so that
-// a layer that may lag behind is held to what it must not lag behind.
+// RunRankings runs the part of the suite that is about queries. The queries ask for the seq of the last write, so that a
+// layer that may lag must still have that write.
 func RunRankings(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"classic table": testClassic, "pages": testPages, "cursor": testCursor, "forged cursors": testForgedCursors, "around": testAround,

@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// testAsk: questions that are asked together are answered as they are alone, at one state, and each fails alone.
+// testAsk: questions that are sent together get the same answers as alone, at one state, and each fails alone.
 func testAsk(t *testing.T, database Database) {
 	s := Subject{Database: database, Rankings: database}
 	b := ladder(t, s, 30, leaderboard.Rules{})
@@ -62,7 +62,7 @@ func testAsk(t *testing.T, database Database) {
 	}
 }
 
-// differs says in what two answers differ, but for the time of the state.
+// differs returns the difference between two answers, without the time of the state.
 func differs(got, want leaderboard.Answer) error {
 	for _, sentinel := range []error{leaderboard.ErrNotRanked, leaderboard.ErrSeqAhead} {
 		if errors.Is(got.Err, sentinel) != errors.Is(want.Err, sentinel) {
@@ -78,7 +78,7 @@ func differs(got, want leaderboard.Answer) error {
 	return nil
 }
 
-// plain returns what is compared of an answer.
+// plain returns the compared part of an answer.
 func plain(a leaderboard.Answer) []any {
 	switch {
 	case a.Err != nil:

@@ -48,8 +48,8 @@ func testBoards(t *testing.T, s Database) {
 	testList(t, s)
 }
 
-// testChangeBoard has several change a board at once, each by one: none sees a board that another is changing, so that
-// nothing is lost, the first of them makes it, and what is refused is not done.
+// testChangeBoard lets several callers change a board at once, each by one: none sees a board that another is changing, so
+// that nothing is lost; the first makes it, and refused changes are not done.
 func testChangeBoard(t *testing.T, s Database) {
 	ctx, name := t.Context(), boardName(t)
 	const changes = 20

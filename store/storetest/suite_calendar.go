@@ -9,8 +9,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// RunWindows runs the part of the suite that is about calendar windows and the turn of the clock. It sets the clock of
-// the subject, so its tests run one after another.
+// RunWindows runs the part of the suite that is about calendar windows and the turn of the clock. It sets the clock of the
+// subject, so its tests run one after another.
 func RunWindows(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows, "all windows or none": testAllWindowsOrNone, "max_delta of a first score": testFirstDelta,
@@ -66,7 +66,7 @@ func testTurnRead(t *testing.T, s Subject) {
 	}
 }
 
-// testTurnWritten: a writer is first after the turn: it begins what is missing in its own transaction.
+// testTurnWritten: a writer is first after the turn: it begins the missing periods in its own transaction.
 func testTurnWritten(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("a", 5), score("b", 9))
@@ -127,8 +127,8 @@ func testAllWindowsOrNone(t *testing.T, s Subject) {
 	}
 }
 
-// testFirstDelta: max_delta holds no first score of a member in a period. With all_time beside a window it holds each score that
-// is better than the one in all_time.
+// testFirstDelta: max_delta does not limit the first score of a member in a period. With all_time next to a window it
+// limits each score that is better than the score in all_time.
 func testFirstDelta(t *testing.T, s Subject) {
 	const nextDay = "2026-03-28T23:00:01Z"
 	delta := int64(10)
@@ -161,8 +161,8 @@ func testFirstDelta(t *testing.T, s Subject) {
 	}
 }
 
-// testChangeWindows: a window that is added begins empty, one that is removed is left as it is, and goes on when it
-// comes back.
+// testChangeWindows: a window that is added begins empty; a removed window is not changed, and continues when it comes
+// back.
 func testChangeWindows(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowAllTime))
 	if r := b.submit(score("a", 5)); r.Seqs != nil {
@@ -228,7 +228,7 @@ func testTimeZone(t *testing.T, s Subject) {
 	wantConflict(t, err, "/time_zone", "time_zone stays UTC, because calendar periods of the board were used")
 }
 
-// testKeysMultiBoardTurn: the answer to a key is the one that was given, also after the turn.
+// testKeysMultiBoardTurn: the answer to a key is the first answer, also after the turn.
 func testKeysMultiBoardTurn(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	req := leaderboard.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("a", 5)}}

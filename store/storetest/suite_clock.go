@@ -7,8 +7,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// testClockLeaps: the clock leaps and comes back, by an hour or a year, before or behind where it was. Every board takes
-// submissions all the time, what was current is so again with all that it had, and order of arrival is the order.
+// testClockLeaps: the clock leaps and comes back, by an hour or a year, forward or back. Every board takes submissions all
+// the time, a period that was current is current again with all its entries, and the order of arrival is kept.
 func testClockLeaps(t *testing.T, s Subject) {
 	for name, leap := range map[string]struct{ to, back string }{
 		"an hour ahead": {"2026-03-28T22:30:00Z", "2026-03-28T21:30:00Z"}, "an hour behind": {"2026-03-28T20:30:00Z", "2026-03-28T21:30:00Z"},

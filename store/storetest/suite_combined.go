@@ -151,7 +151,7 @@ func testCombinedCursor(t *testing.T, s Subject, combined leaderboard.CombinedRa
 	}
 }
 
-// testCombinedFifty ranks as many boards as there may be, with one member on all of them, first to last.
+// testCombinedFifty ranks the greatest number of boards, with one member on all of them, first to last.
 func testCombinedFifty(t *testing.T, s Subject, combined leaderboard.CombinedRankings) {
 	var refs []leaderboard.PeriodRef
 	for i := range leaderboard.MaxCombined {

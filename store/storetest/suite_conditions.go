@@ -21,7 +21,7 @@ func given(condition leaderboard.Condition, sub leaderboard.Submission) leaderbo
 
 func value(v int64) *int64 { return &v }
 
-// testConditions: a submission whose condition does not hold changes nothing, and its result has the entry as it is.
+// testConditions: a submission whose condition does not hold changes nothing, and its result has the present entry.
 func testConditions(t *testing.T, s Database) {
 	rules := leaderboard.Rules{Policy: leaderboard.PolicySum, Tiebreak: leaderboard.Tiebreak{Fields: gameFields()}}
 	b := newBoard(t, Subject{Database: s, Rankings: s}, rules)
@@ -111,8 +111,8 @@ func (b *board) atomic(key string, entries ...leaderboard.Submission) leaderboar
 	return r
 }
 
-// testAtomic: of an atomic request all is applied or none, each entry is decided on what those before it make, and a
-// repetition gets the same answer.
+// testAtomic: of an atomic request all entries are applied or none, each entry is decided on the result of the entries
+// before it, and a repetition gets the same answer.
 func testAtomic(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	is := func(v int64) leaderboard.Condition { return leaderboard.Condition{Score: &v} }

@@ -198,7 +198,7 @@ func testDerivedWeights(t *testing.T, s Subject) {
 	}
 }
 
-// testDerivedRules: what a derived board cannot be, and what cannot become one.
+// testDerivedRules: the rules that a derived board cannot have, and the boards that cannot become one.
 func testDerivedRules(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	r := b.submit(score("ada", 1))
@@ -313,8 +313,8 @@ func testDerivedLost(t *testing.T, s Subject) {
 	}
 }
 
-// testDerivedHidden: a member hidden on a source or on the board itself is not there, and is there again with what it
-// has by then.
+// testDerivedHidden: a member hidden on a source or on the board itself is absent, and after the restoration is back with
+// its present entries.
 func testDerivedHidden(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
 	b.submitTo("runs", score("ada", 5), score("bob", 7))
@@ -343,7 +343,7 @@ func testDerivedHidden(t *testing.T, s Subject) {
 	b.follow("ada 20", "bob 7", "eve 1")
 }
 
-// testDerivedAsOf: the times of a batch run ahead of the clock; what is derived from it at once is not said to be older
+// testDerivedAsOf: the times of a batch run ahead of the clock; entries derived from it at once are not reported as older
 // (follow checks that).
 func testDerivedAsOf(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
@@ -351,8 +351,8 @@ func testDerivedAsOf(t *testing.T, s Subject) {
 	b.follow("a 4", "b 3", "c 2", "d 1")
 }
 
-// testDerivedWindows: a window that a source does not have is refused when the rule is made, and told when the source
-// comes or changes later.
+// testDerivedWindows: a window that a source does not have is refused when the rule is made, and reported when the source
+// appears or changes later.
 func testDerivedWindows(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	ever := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime}}
@@ -392,7 +392,7 @@ func testDerivedWindows(t *testing.T, s Subject) {
 	b.follow("ada 5")
 	check("incomplete no_window present")
 	rules := leaderboard.Rules{Title: "kept", Derive: &leaderboard.Derive{Last: "2d", From: []leaderboard.DeriveFrom{{Board: b.source("runs")}}}}
-	b.put(rules) // the rule is not held against what became of its source
+	b.put(rules) // the rule is not blamed for changes of its source
 	check("incomplete no_window present")
 	b.putSource("runs", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
 	b.follow("ada 5")

@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// gameFields are a level, whether the member paid, and deaths, of which fewer are better.
+// gameFields are a level, whether the member paid, and deaths, where fewer are better.
 func gameFields() []leaderboard.TiebreakField {
 	return []leaderboard.TiebreakField{
 		{Name: "level", Bits: 20, Order: leaderboard.OrderDesc},
@@ -26,8 +26,8 @@ func withFields(member string, score, level, paid, deaths int64) leaderboard.Sub
 	return leaderboard.Submission{Member: member, Score: score, Fields: map[string]int64{"level": level, "paid": paid, "deaths": deaths}}
 }
 
-// testFields: what is not whole or out of range is rejected alone, a packed tiebreak is as good as its fields, sum
-// keeps the fields it has, and fields are a part of the request that a key names.
+// testFields: a value that is not whole or out of range is rejected alone, a packed tiebreak equals its fields, sum keeps
+// its fields, and fields are part of the request that a key names.
 func testFields(t *testing.T, s Database) {
 	rules := leaderboard.Rules{Policy: leaderboard.PolicySum, Tiebreak: leaderboard.Tiebreak{Fields: gameFields()}}
 	b := newBoard(t, Subject{Database: s, Rankings: s}, rules)

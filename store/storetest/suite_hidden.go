@@ -39,7 +39,7 @@ func (b *board) restore(members ...string) {
 	b.caughtUp()
 }
 
-// caughtUp makes the next queries ask for the state as it is now.
+// caughtUp makes the next queries require the present state.
 func (b *board) caughtUp() {
 	b.t.Helper()
 	p, err := b.Database.Period(b.t.Context(), b.ref.ID)
@@ -182,7 +182,7 @@ func testHiddenEverywhere(t *testing.T, s Database) {
 	show(fmt.Sprintf("[1 %s 5 2 n 3]", m), fmt.Sprintf("[1 %s 6 2 n 4]", m))
 }
 
-// testHiddenList: what is recorded, and what is refused.
+// testHiddenList: the recorded data, and the refused requests.
 func testHiddenList(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	m := b.ref.Board + "-m"

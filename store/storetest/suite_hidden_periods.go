@@ -29,8 +29,8 @@ func (b *timed) want(what string, p *leaderboard.Period, lines ...string) {
 	}
 }
 
-// testHiddenPeriods: a hidden member stays hidden in periods that begin. Closed periods stay as they are, with or
-// without the member, unless they are reopened, which is recorded.
+// testHiddenPeriods: a hidden member stays hidden in periods that begin. Closed periods do not change, with or without the
+// member, unless they are reopened, which is recorded.
 func testHiddenPeriods(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot", Actor: "boss"}
@@ -154,8 +154,8 @@ func testHiddenOldWindow(t *testing.T, s Subject) {
 	b.want("restored", all, "1 m 9", "2 n 5")
 }
 
-// testHiddenClock: times are assigned to hidden entries and to others in one order, though the clock stands still: when
-// all are shown together one day, those who were first are first.
+// testHiddenClock: times are assigned to hidden entries and to others in one order, though the clock stands still: when all
+// are shown together later, the first ones are first.
 func testHiddenClock(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowDay))
 	request := leaderboard.HideRequest{Board: b.name, Member: "z", Reason: "bot"}

@@ -62,7 +62,7 @@ func testNoPeriodOfBoard(t *testing.T, b *timed, day *leaderboard.Period) {
 			t.Errorf("period %d: %v", id, err)
 		}
 	}
-	// One that is open is no correction.
+	// A change of an open period is no correction.
 	b.submit(score("c", 1))
 	all := b.current()[leaderboard.WindowAllTime]
 	if r, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: all.ID, Member: "c", Reopen: true, Actor: "boss"}); err != nil || r.Seqs[leaderboard.WindowAllTime] != 4 {
@@ -98,7 +98,8 @@ func testSweepCloses(t *testing.T, s Subject) {
 	}
 }
 
-// testRetention: the newest closed periods are kept, as many as the board says; those of other windows all.
+// testRetention: the newest closed periods are kept, as many as the board's rule says; periods of other windows are all
+// kept.
 func testRetention(t *testing.T, s Subject) {
 	rules := threeWindows()
 	rules.Keep = map[leaderboard.Window]int{leaderboard.WindowHour: 2, leaderboard.WindowWeek: 0}
@@ -169,7 +170,7 @@ func testRetentionOfMany(t *testing.T, s Subject) {
 	}
 }
 
-// past returns what a member has in the periods of a window, newest first, as text.
+// past returns a member's entries in the periods of a window, newest first, as text.
 func (b *timed) past(w leaderboard.Window, member string) []string {
 	b.t.Helper()
 	made := b.board()
@@ -243,7 +244,7 @@ func testPast(t *testing.T, s Subject) {
 	testNoPast(t, b, &day)
 }
 
-// testNoPast asks about periods that are not there any more, or not so far.
+// testNoPast queries periods that no longer exist, or are not at the required seq yet.
 func testNoPast(t *testing.T, b *timed, day *leaderboard.Period) {
 	made := b.board()
 	there, gone, another, ahead := day.Ref(&made), day.Ref(&made), day.Ref(&made), day.Ref(&made)
@@ -264,7 +265,7 @@ func testNoPast(t *testing.T, b *timed, day *leaderboard.Period) {
 	}
 }
 
-// testPastSeasons: seasons that a member did not play in are left out, and so is the time between them.
+// testPastSeasons: seasons without an entry of the member are left out, like the time between seasons.
 func testPastSeasons(t *testing.T, s Subject) {
 	b := newTimed(t, s, "2026-03-02T12:00:00Z", leaderboard.Rules{
 		Order: leaderboard.OrderAsc, Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: spring(t),

@@ -63,8 +63,8 @@ func testKeys(t *testing.T, s Database) {
 	if err != nil || first.Seq != 3 {
 		t.Fatal(first, err)
 	}
-	first.Replayed = true   // as every repetition is told
-	b.submit(score("c", 1)) // the receipt is that of then, not of now
+	first.Replayed = true   // as in every repeated answer
+	b.submit(score("c", 1)) // the receipt has the states of then, not of now
 	for range 2 {
 		again, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: entries()})
 		if err != nil || !reflect.DeepEqual(again, first) {
@@ -109,7 +109,7 @@ func testKeyUnchanged(t *testing.T, s Database) {
 	b.submit(score("a", 5))
 	worse := submit("worse", score("a", 4))
 	bad := submit("bad", score("", 4))
-	worse.Replayed, bad.Replayed = true, true // in what the repetitions are held against
+	worse.Replayed, bad.Replayed = true, true // in the receipts that repetitions are compared with
 	if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, Member: "a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func testKeyUnchanged(t *testing.T, s Database) {
 	}
 }
 
-// testLog: the log from its beginning leads to what the snapshot says.
+// testLog: the log from its beginning leads to the snapshot.
 func testLog(t *testing.T, s Database) {
 	for _, order := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
 		t.Run(string(order), func(t *testing.T) {
@@ -233,8 +233,7 @@ func testLogs(t *testing.T, s Database) {
 	}
 }
 
-// CheckLog reads the whole log of a period, checks that it is one history without a gap which leads to what the
-// snapshot says, and returns it.
+// CheckLog reads the whole log of a period, checks that it leads without a gap to the snapshot, and returns it.
 func CheckLog(t testing.TB, s Database, ref leaderboard.PeriodRef) []leaderboard.Commit {
 	t.Helper()
 	b := &board{Subject: Subject{Database: s, Rankings: s}, t: t, ref: ref}
@@ -438,8 +437,8 @@ func testRuns(t *testing.T, s Database) {
 	}
 }
 
-// RunSilent: a run of which nothing is heard has failed, and the process that comes back to it finds that; one that goes on
-// and one that has ended are left alone. silence ends the heartbeats of a run, the last one longer ago than a lease.
+// RunSilent: a run without heartbeats has failed, and the process that comes back to it finds that; a run that continues
+// and a run that has ended are left alone. silence ends the heartbeats of a run, with the last one longer ago than a lease.
 func RunSilent(t *testing.T, s Database, silence func(id int64)) {
 	ctx := t.Context()
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})

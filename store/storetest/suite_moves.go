@@ -28,7 +28,7 @@ func movesText(m *leaderboard.Moves, mode leaderboard.Mode) (out []string) {
 	return out
 }
 
-// testMoves: both ranks of a move are those of its keys among the other entries.
+// testMoves: both ranks of a move are the ranks of its keys among the other entries.
 func testMoves(t *testing.T, s Subject) {
 	b := newBoard(t, s, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	b.submit(at("a", 50, 1), at("b", 40, 2), at("c", 40, 3), at("d", 30, 4), at("e", 20, 5), at("f", 20, 6))
@@ -49,7 +49,7 @@ func testMoves(t *testing.T, s Subject) {
 		{Member: "c", Old: entry("c", 30, 9), New: entry("c", 35, 9), Friends: but("c")},   // it has moved on since
 		{Member: "d", Old: entry("d", 10, 1), New: entry("d", 25, 1), Friends: but("d")},   // and was alone with its score
 		{Member: "c", New: entry("c", 40, 9), Friends: but("c")},                           // it has moved on to another time
-		{Member: "b"}, // what it was is not known
+		{Member: "b"}, // without its old entry
 		{Member: "nobody", Old: entry("nobody", 1, 1), New: entry("nobody", 99, 1), Friends: all[:6]},
 		{Member: "nobody"},
 	}

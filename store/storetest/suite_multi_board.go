@@ -24,7 +24,7 @@ func shortMultiBoard(r leaderboard.MultiBoardReceipt) string {
 	return strings.Join(out, "; ")
 }
 
-// multiBoardBoards makes boards of one test: a sum, a best with two windows, and one that is over.
+// multiBoardBoards makes boards of one test: a sum, a best with two windows, and a board that is over.
 func multiBoardBoards(t *testing.T, s Database) (sum, best, over string) {
 	t.Helper()
 	past := leaderboard.Micros(1)
@@ -84,7 +84,8 @@ func testMultiBoard(t *testing.T, s Database) {
 	}
 }
 
-// testMultiBoardKeys: keys of multi-board requests are their own, and tell apart which board an entry was for.
+// testMultiBoardKeys: keys of multi-board requests are separate from boards' keys, and an entry's board is part of the
+// request.
 func testMultiBoardKeys(t *testing.T, s Database) {
 	sum, best, _ := multiBoardBoards(t, s)
 	key := boardName(t)
@@ -113,7 +114,7 @@ func testMultiBoardKeys(t *testing.T, s Database) {
 			t.Errorf("%s: %+v, %v", what, r, err)
 		}
 	}
-	// A request of which nothing could be done is remembered too.
+	// A request that did nothing is remembered too.
 	for range 2 {
 		r, err := ask(key+" none", entries[2])
 		if err != nil || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodeBoardNotFound || r.Boards == nil || len(r.Boards) != 0 {

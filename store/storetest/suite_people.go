@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// testFriends asks for some of many members: the best of them, a run further down, and one in any case.
+// testFriends reads some of many members: the best of them, a run further down, and one in any case.
 func testFriends(t *testing.T, s Subject) {
 	b := ladder(t, s, 60, leaderboard.Rules{})
 	many := []string{"m59", "x", "m03", "m02", "m20", "m00", "m21", "m05", "m04"}
@@ -52,7 +52,7 @@ func testFriends(t *testing.T, s Subject) {
 	}
 }
 
-// testForget leaves nothing of a member, anywhere, and everybody else as they were.
+// testForget leaves nothing of a member, anywhere, and does not change anyone else.
 func testForget(t *testing.T, s Featured) {
 	ctx := t.Context()
 	name := boardName(t)[2:]

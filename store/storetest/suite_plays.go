@@ -7,7 +7,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// playing makes a board on which players submit with plays, a point a second at most, and returns how a player submits there.
+// playing makes a board on which players submit with plays, at most a point a second, and returns how a player submits
+// there.
 func playing(t *testing.T, s Featured, name string, policy leaderboard.Policy) (b *board, play func(member string, id leaderboard.PlayID, score int64, key string) leaderboard.Receipt) {
 	t.Helper()
 	least, rate := int64(-10), int64(1)
@@ -77,8 +78,8 @@ func testPlays(t *testing.T, s Featured) {
 	CheckLog(t, s, b.ref)
 }
 
-// testPlaysOfOthers: a play is its member's and its board's; one that leads to nothing is used up too; a member who is erased has
-// none.
+// testPlaysOfOthers: a play is valid for its member and its board only; a play without effect is used up too; an erased
+// member has none.
 func testPlaysOfOthers(t *testing.T, s Featured) {
 	b, submit := playing(t, s, boardName(t), leaderboard.PolicyBest)
 	other, _ := playing(t, s, boardName(t)+"-other", leaderboard.PolicyBest)

@@ -118,7 +118,7 @@ func testCursor(t *testing.T, s Subject) {
 			t.Errorf("%s pages add up to %q, want %q", mode, got, want)
 		}
 	}
-	// A cursor outlives its entry: the page goes on after the place where it was.
+	// A cursor outlives its entry: the page continues after its place.
 	page, err := s.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), Limit: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +327,7 @@ func testEmpty(t *testing.T, s Subject) {
 	}
 }
 
-// withoutRow makes of the reference of a period one that has no row.
+// withoutRow turns a period's reference into the reference of a period without a row.
 func withoutRow(ref leaderboard.PeriodRef, asOf leaderboard.Micros) leaderboard.PeriodRef {
 	ref.ID, ref.Incarnation, ref.LastSeq, ref.Closed, ref.AsOf = 0, 0, 0, true, asOf
 	return ref

@@ -71,7 +71,7 @@ func testSeasons(t *testing.T, s Subject) {
 	}
 }
 
-// testSeasonsBeside: where there are other windows, a submission outside of seasons counts in those.
+// testSeasonsBeside: with other windows next to season, a submission outside of seasons counts in those windows.
 func testSeasonsBeside(t *testing.T, s Subject) {
 	b := newTimed(t, s, "2026-04-20T12:00:00Z", leaderboard.Rules{
 		Windows: []leaderboard.Window{leaderboard.WindowSeason, leaderboard.WindowAllTime}, Seasons: spring(t),
@@ -89,7 +89,7 @@ func testSeasonsBeside(t *testing.T, s Subject) {
 	}
 }
 
-// testChangeSeasons: seasons may be added and those without entries may change; one that was used stays as it was.
+// testChangeSeasons: seasons may be added, and seasons without entries may change; a used season does not change.
 func testChangeSeasons(t *testing.T, s Subject) {
 	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: spring(t)[:1]}
 	b := newTimed(t, s, "2026-03-20T12:00:00Z", rules)

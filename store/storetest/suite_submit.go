@@ -184,7 +184,7 @@ func testSumRange(t *testing.T, s Database) {
 	}
 }
 
-// testRepeatedMembers: several submissions of one member in one request are changes of their own.
+// testRepeatedMembers: several submissions of one member in one request are separate changes.
 func testRepeatedMembers(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	var subs []leaderboard.Submission
@@ -208,8 +208,8 @@ func testRepeatedMembers(t *testing.T, s Database) {
 	}
 }
 
-// testCreatedTimes: assigned times grow strictly with seq; a submission that changes nothing keeps the time, and so does a
-// worse score.
+// testCreatedTimes: assigned times grow strictly with seq; a submission that changes nothing keeps the time, like a worse
+// score.
 func testCreatedTimes(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	before, err := s.Now(t.Context())

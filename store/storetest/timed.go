@@ -14,7 +14,7 @@ type timed struct {
 	name string
 }
 
-// berlinNight is ten seconds before midnight in Berlin, of the day before the one with 23 hours.
+// berlinNight is ten seconds before midnight in Berlin, before the day with 23 hours.
 const berlinNight = "2026-03-28T22:59:50Z"
 
 func newTimed(t *testing.T, s Subject, now string, rules leaderboard.Rules) *timed {

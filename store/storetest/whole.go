@@ -7,7 +7,7 @@ import (
 	"leaderboard/store"
 )
 
-// Names under which some parts of a store are embedded: their own are names of methods.
+// Names under which some parts of a store are embedded: the parts' own names are names of methods.
 type (
 	boardsPart = store.Boards
 	runsPart   = store.Runs
@@ -27,7 +27,7 @@ type whole struct {
 	store *store.Store
 }
 
-// Added is what features add to a store.
+// Added is the parts that features add to a store.
 type Added struct {
 	Desk
 	Plays
@@ -57,14 +57,14 @@ type People interface {
 	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
 }
 
-// Of returns a store as one Database, with what features add: what they do not must not be asked.
+// Of returns a store as one Database, with the parts of features: operations of missing features must not be called.
 func Of(s *store.Store, added Added) Featured {
 	return whole{
 		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Hidden, s.Erasures, s.Housekeeping, added, s,
 	}
 }
 
-// StoreOf returns the store that Of was given.
+// StoreOf returns the store that was passed to Of.
 func StoreOf(d Database) *store.Store { return d.(whole).store }
 
 func (w whole) Ping(ctx context.Context) error { return w.store.Ping(ctx) }

@@ -21,9 +21,9 @@ type Lookup struct {
 	Lock func(ctx context.Context, board string, fn func(*sqlx.Tx) error) error
 }
 
-// Current returns a board with the current period of each of its windows, and the database clock by which they are current.
-// The first call after a rollover begins the new periods, if this version knows all rules of the board; otherwise they have
-// no ID. Errors: ErrBoardNotFound, ErrUnavailable.
+// Current returns a board with the current period of each of its windows, and the time of the database clock at which they
+// are current. The first call after a rollover begins the new periods, if this version knows all rules of the board;
+// otherwise they have no ID. Errors: ErrBoardNotFound, ErrUnavailable.
 func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	listing, r, err := l.listing(ctx, l.DB.Pool, l.DB.Limited(l.query()), name)
 	if err == nil && r.lacks() && listing.Board.CheckWritable() == nil {
@@ -35,7 +35,7 @@ func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing,
 	return listing, err
 }
 
-// AsItIs is Current without beginning a period: those that were not begun have no ID.
+// AsItIs is Current without beginning a period: a period that has not begun has no ID.
 func (l *Lookup) AsItIs(ctx context.Context, name string) (leaderboard.Listing, error) {
 	listing, _, err := l.listing(ctx, l.DB.Pool, l.DB.Limited(l.query()), name)
 	return listing, err
@@ -116,16 +116,16 @@ type Known struct {
 	HasHidden bool // members may be hidden
 }
 
-// memoryBoards is how many boards a process remembers at most, of those that it has worked on last.
+// memoryBoards is the greatest number of boards that a process remembers: the last ones that it worked on.
 const memoryBoards = 10_000
 
-// Memory is what a process remembers of boards, by name. All methods may be called concurrently.
+// Memory is a process's memory of boards, by name. All methods may be called concurrently.
 type Memory struct{ boards *bounded.Map[string, *Known] }
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory { return &Memory{bounded.New[string, *Known](memoryBoards, 0)} }
 
-// Get returns what is known of a board; false with a zero Known when nothing is known.
+// Get returns the memory of a board; false with a zero Known if the board is not remembered.
 func (m *Memory) Get(name string) (*Known, bool) {
 	if k, ok := m.boards.Get(name); ok {
 		return k, true

@@ -11,9 +11,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Rollover is what a moment of the database clock makes of a board's open periods.
+// Rollover is the change of a board's open periods at a moment of the database clock.
 type Rollover struct {
-	Current []leaderboard.Period // in the order of the board's windows; ID 0: there is no row yet, or one that is closed
+	Current []leaderboard.Period // in the order of the board's windows; ID 0: there is no row yet, or a closed one
 	Ended   []int64              // open periods past their end
 
 	ended []leaderboard.Period
@@ -23,10 +23,9 @@ type Rollover struct {
 	LastCreated map[int64]leaderboard.Micros
 }
 
-// RolloverAt decides which periods are current. The row of a period decides, not the calendar, as long as it has not
-// ended: a clock that goes back a little does not bring a past period back, and servers whose time zone files differ
-// agree. A period that begins later than leaderboard.ClockBack from now is not current: the clock was wrong when it was
-// begun, or is now.
+// RolloverAt decides which periods are current. Until a period ends its row decides, not the calendar: a clock that goes
+// back a little does not bring a past period back, and servers whose time zone files differ agree. A period that begins
+// later than leaderboard.ClockBack from now is not current: the clock was wrong when it was begun, or is now.
 func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.Window, open []leaderboard.Period, clock leaderboard.Micros) Rollover {
 	r := Rollover{clock: clock}
 	latest := make(map[leaderboard.Window]leaderboard.Period, len(windows))
@@ -56,8 +55,8 @@ func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.W
 	return r
 }
 
-// precedes reports whether of two open periods the second is current rather than the first: the later one, but one that has
-// begun ahead of one that has not. Only a clock that leapt leaves such two open.
+// precedes reports whether the second of two open periods is current rather than the first: the later one, unless it has
+// not begun and the other has. Only a clock that leapt leaves two such periods open.
 func precedes(first, second leaderboard.Period, clock leaderboard.Micros) bool {
 	if begun := second.StartsAt <= clock; begun != (first.StartsAt <= clock) {
 		return begun
@@ -83,9 +82,9 @@ func (r *Rollover) IDs() (ids []int64, whole bool) {
 }
 
 // Write closes the periods that have ended and begins those that lack a row; they get their ids and incarnations. A period
-// that was closed before its end, by a clock that was ahead, is opened again, which is recorded as a run. Because the board's
-// row is locked, no other process does so at the same time, and no writer goes on with a closed period. Incarnations are of
-// random bits.
+// that was closed before its end, by a clock that was ahead, is opened again, which is recorded as a run. Because the
+// board's row is locked, no other process writes them at the same time, and no writer continues with a closed period.
+// Incarnations are random bits.
 func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board, random func() uint64) error {
 	if err := Close(ctx, tx, (&mysql.Text{}).Time(r.clock).String(), b, r.ended); err != nil {
 		return err
@@ -106,8 +105,8 @@ func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board
 	return nil
 }
 
-// Close closes open periods of a board at the moment of an SQL expression, and enters the events of that. The statement that
-// closes also tells whether there may be an endpoint: without any, nothing more is asked.
+// Close closes open periods of a board at the moment of an SQL expression, and enters their events. The statement that
+// closes also returns whether there may be an endpoint: without endpoints no further statement is needed.
 func Close(ctx context.Context, tx outbox.Tx, at string, b *leaderboard.Board, ended []leaderboard.Period) error {
 	var news []outbox.News
 	for _, p := range ended {
@@ -147,13 +146,13 @@ func begin(ctx context.Context, tx outbox.Tx, p *leaderboard.Period, random func
 	return nil
 }
 
-// openAgain opens the closed period in the place of one that is to begin. Errors: ErrUnavailable when it is being
-// deleted, or ended by other rules than those of now.
+// openAgain opens the closed period in place of a period that is about to begin. Errors: ErrUnavailable when it is being
+// deleted, or when it ended by other rules than the present ones.
 func (r *Rollover) openAgain(ctx context.Context, tx outbox.Tx, p *leaderboard.Period) error {
 	var (
 		row         PeriodRow
 		lastCreated time.Time
-		now         = p.Committed // of the one that was to begin
+		now         = p.Committed // of the period that was about to begin
 	)
 	const find = "SELECT last_created_time, " + PeriodColumns + " FROM periods WHERE board_id = ? AND window_name = ? AND starts_at = ? FOR UPDATE"
 	err := tx.QueryRowContext(ctx, find, p.BoardID, []byte(p.Window), p.StartsAt.Time()).Scan(append([]any{&lastCreated}, row.Dest()...)...)
@@ -173,7 +172,7 @@ func (r *Rollover) openAgain(ctx context.Context, tx outbox.Tx, p *leaderboard.P
 	if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 		return err
 	}
-	// Notices go on in it, from its beginning: those that were entered before are known by their ids.
+	// Notices continue in it, from its beginning: notices that were entered before are known by their ids.
 	const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE board_id = ? AND window_name = ?"
 	if _, err := tx.ExecContext(ctx, back, found.ID, found.BoardID, []byte(found.Window)); err != nil {
 		return err

@@ -1,8 +1,8 @@
-// Package boards has the rows of boards and their periods, and what the clock of the database makes of them.
+// Package boards has the rows of boards and their periods, and their changes with the database clock.
 //
-// Read rows.go (how a row becomes a board or a period), then rollover.go (which periods are current at a moment, which
-// have ended, and how that is written), and lookup.go (what a process remembers of boards, and a board with its
-// current periods as readers ask for it).
+// Read rows.go (how a row becomes a board or a period), then rollover.go (which periods are current at a moment, which have
+// ended, and how that is written), and lookup.go (a process's memory of boards, and a board with its current periods for
+// readers).
 package boards
 
 import (
@@ -142,7 +142,7 @@ func (r *PeriodRow) Period() leaderboard.Period {
 	return p
 }
 
-// JoinedPeriod is the row of a period on the outer side of a join: there may be none.
+// JoinedPeriod is the row of a period on the outer side of a join: it may be absent.
 type JoinedPeriod struct {
 	id, history, seq, entries     sql.NullInt64
 	window, name, state           sql.NullString

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// stepMembers is how many members a step looks up one by one; with more of them everything is computed from scratch.
+	// stepMembers is the greatest number of members that a step looks up one by one; with more members everything is
+	// computed from scratch.
 	stepMembers = 1_000_000
 	// logRows is how many commits of a source one statement reads.
 	logRows = 50
@@ -21,11 +22,11 @@ const (
 	listedMembers = 5000
 )
 
-// errNeedsCompute: the changes since the reflected state cannot be known any more.
+// errNeedsCompute: the changes since the reflected state can no longer be found.
 var errNeedsCompute = errors.New("store: the derived board must be computed from scratch")
 
-// changedMembers returns the members whose entries may differ from the reflected state, in byte order: those with
-// changes in the log of a source, and those of the sources that leave or arrive.
+// changedMembers returns the members whose entries may differ from the reflected state, in byte order: members with changes
+// in the log of a source, and members of the sources that leave or arrive.
 func (d *derivation) changedMembers(ctx context.Context) ([]string, error) {
 	members, all := map[string]struct{}{}, int64(0)
 	for _, s := range d.periods {

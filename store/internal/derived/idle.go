@@ -22,17 +22,17 @@ const (
 	askedPlaces  = 200
 )
 
-// overview keeps what the steps read that found nothing to do, so that the database is asked about all boards without work
-// together.
+// overview keeps the inputs of steps that found no work, so that one question to the database covers all boards without
+// work.
 //
-// Whether a step has something to do follows from what its snapshot reads: the rules of the board and its count of
-// steps, the rules of the boards that it names, the seqs of their periods, which of the periods are not there, and the
-// clock. A step that found nothing to do leaves these here (idle). As long as all of them are the same, the next step
-// would find nothing either. None of them comes back to what it was: versions, steps and seqs grow, and a period that
-// appeared exists or is deleted. So statements that show them unchanged, one after the other, show that nothing had
-// happened when the first of them was sent; the next question finds what happens later. A restored backup has older
-// ones. They differ from those here, or the board had no work then either; and the first step with work removes the inputs
-// here, so that they are never compared with a state after the backup.
+// Whether a step has work follows from the inputs that its snapshot reads: the rules of the board and its count of steps,
+// the rules of the boards that it names, the seqs of their periods, the missing periods, and the clock. A step that found
+// no work leaves its inputs here (idle). As long as all inputs are the same, the next step would find no work either. No
+// input returns to an old value: versions, steps and seqs grow, and a period that appeared exists or is deleted. So
+// successive statements that show them unchanged prove that nothing had happened when the first was sent; the next question
+// finds later changes. A restored backup has older inputs. They differ from the inputs here, or the board had no work then
+// either; and the first step with work removes the inputs here, so that they are never compared with a state after the
+// backup.
 type overview struct {
 	asks *mysql.DB
 
@@ -40,12 +40,12 @@ type overview struct {
 	idle map[int64]*idle // by the id of the board
 }
 
-// idle is what a step that found nothing to do has read.
+// idle is the inputs of a step that found no work.
 type idle struct {
 	board       int64
 	at          progress
 	from, until leaderboard.Micros // of the clock: the sources are these in [from, until)
-	names       []namedEdition     // the boards that the rule names; one that does not exist has the zero edition
+	names       []namedEdition     // the boards that the rule names; a missing board has the zero edition
 	periods     []periodSeq
 	missing     []place // periods that do not exist
 }
@@ -64,7 +64,7 @@ type namedEdition struct {
 // periodSeq is a state of a period.
 type periodSeq struct{ id, lastSeq int64 }
 
-// put keeps what a step of a board has read, nil when it had something to do.
+// put keeps the inputs of a board's step, nil if it had work.
 func (o *overview) put(boardID int64, found *idle) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,9 +99,8 @@ func listQuery(after int64, limit int) string {
 		Str(" ORDER BY d.board_id LIMIT ").Int(int64(max(0, limit))).String()
 }
 
-// MovedDerived reports for which of the boards a step may find something to do, in this process or another. The others
-// reflect their sources, as a few statements show for all boards together. It forgets what it knows of boards that are not
-// given. Errors: ErrUnavailable.
+// MovedDerived reports which of the boards may have work for a step, in this process or another. The others reflect their
+// sources, as a few statements show for all boards together. It forgets boards that are not given. Errors: ErrUnavailable.
 func (o *overview) MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error) {
 	asked, known := make([]*idle, len(boardIDs)), map[int64]*idle{}
 	o.mu.Lock()
@@ -123,7 +122,7 @@ func (o *overview) MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, 
 	return moved, nil
 }
 
-// inputs is what the database has now of what the steps of idle boards have read.
+// inputs is the present values in the database of the inputs of idle boards' steps.
 type inputs struct {
 	clock   leaderboard.Micros // of the database, when it was asked first
 	boards  map[int64]progress // by id
@@ -132,7 +131,7 @@ type inputs struct {
 	places  map[place]bool  // of periods that were missing; true: the period exists now
 }
 
-// same reports whether everything is as it was.
+// same reports whether all inputs are unchanged.
 func (n *inputs) same(was *idle) bool {
 	if n.clock < was.from || n.clock >= was.until || n.boards[was.board] != was.at {
 		return false

@@ -6,14 +6,14 @@ import (
 	"leaderboard/internal/mysql"
 )
 
-// leadership is the locks by which processes share the following of derived boards. A lock only saves work: what makes a
-// step right is the check in its transaction.
+// leadership is the locks by which processes share the following of derived boards. A lock only saves work: the check in
+// its transaction makes a step correct.
 type leadership struct{ locks *mysql.Locks }
 
 // leads is how many locks there are. Each is for some of the boards, so that one statement asks for the lead of all.
 const leads = 16
 
-// allLeads are the locks: that of a board has its id modulo leads.
+// allLeads are the locks: a board's lock has its id modulo leads.
 func allLeads() []mysql.Lock {
 	locks := make([]mysql.Lock, leads)
 	for i := range locks {
@@ -22,9 +22,9 @@ func allLeads() []mysql.Lock {
 	return locks
 }
 
-// LeadDerived returns which of the boards this process leads, and takes the lead of those that no process leads. The leader of
-// a board takes its steps. It does not wait for another process. The caller must call again from time to time: the server
-// releases locks with the connection. Errors: ErrUnavailable.
+// LeadDerived returns which of the boards this process leads, and takes the lead of boards that no process leads. The
+// leader of a board takes its steps. It does not wait for another process. The caller must call again from time to time:
+// the server releases locks with the connection. Errors: ErrUnavailable.
 func (l *leadership) LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error) {
 	have, err := l.locks.Hold(ctx, allLeads())
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"leaderboard/rank"
 )
 
-// lookUps is how many entries one statement of a step looks up by period and member. With some ten thousands the server
-// would not plan by ranges any more.
+// lookUps is the number of entries that one statement of a step looks up by period and member. With some ten thousands the
+// server would no longer plan by ranges.
 const lookUps = 4000
 
-// held is what a member has: in the derived board and in its sources.
+// held is a member's entries: in the derived board and in its sources.
 type held struct {
 	visible *leaderboard.Entry
 	hidden  *leaderboard.Entry          // of a hidden member
 	entries map[int64]leaderboard.Entry // by period
 }
 
-// own returns what the board has of the member, hidden or not.
+// own returns the member's entry on the board, hidden or not.
 func (h *held) own() *leaderboard.Entry {
 	if h.visible == nil {
 		return h.hidden
@@ -69,7 +69,8 @@ func (d *derivation) lookUp(ctx context.Context, members []string) ([]held, erro
 	return found, rows.Err()
 }
 
-// ids returns the periods that have entries for the board: its own, that of its hidden entries, and the sources that exist.
+// ids returns the periods that have entries for the board: its own, the period of its hidden entries, and the sources that
+// exist.
 func (d *derivation) ids() []int64 {
 	ids := []int64{d.own.ID, -d.own.ID}
 	for _, s := range d.desired {
@@ -93,7 +94,7 @@ func (d *derivation) codecOf(periodID int64) rank.Codec {
 	return d.periods[periodID].codec
 }
 
-// combine returns the entry that a member should have, nil for none.
+// combine returns the entry that a member should have, or nil.
 func (d *derivation) combine(member string, has map[int64]leaderboard.Entry) *leaderboard.Entry {
 	var room [8]leaderboard.Part
 	parts := room[:0]
@@ -122,8 +123,8 @@ type stream struct {
 	ended    bool                // nothing is left to read
 }
 
-// merge passes every member that has an entry in the board or in one of its sources to fn, with what it has there, in
-// the order of members: all periods are read side by side in the order of the primary key.
+// merge passes every member that has an entry in the board or in one of its sources to fn, with its entries there, in the
+// order of members: all periods are read in parallel in the order of the primary key.
 func (d *derivation) merge(ctx context.Context, fn func(member string, h held) error) error {
 	ids := d.ids()
 	streams := make([]*stream, len(ids))
@@ -156,7 +157,7 @@ func (d *derivation) merge(ctx context.Context, fn func(member string, h held) e
 	}
 }
 
-// fill reads on when all that was read is passed.
+// fill reads on when everything that was read has been passed.
 func (d *derivation) fill(ctx context.Context, s *stream) error {
 	if len(s.rows) > 0 || s.ended {
 		return nil

@@ -34,10 +34,10 @@ type derivation struct {
 	own   leaderboard.Period
 	codec rank.Codec // of own
 	step  int64
-	spec  []byte // what the entries follow, empty when they are to be computed
+	spec  []byte // the rule that the entries follow, empty when they must be computed
 
-	reflected []reflected     // what the entries reflect, by position
-	desired   []desired       // what they should reflect, by position
+	reflected []reflected     // the states that the entries reflect, by position
+	desired   []desired       // the states that they should reflect, by position
 	periods   map[int64]state // of the sources that exist
 
 	named       map[string]edition // the boards that the rule names and that exist
@@ -61,7 +61,8 @@ type state struct {
 	codec            rank.Codec
 }
 
-// take runs fn in a snapshot, one of the few for what takes long if it may. Errors: ErrBoardNotFound, ErrNotDerived.
+// take runs fn in a snapshot; if it may take long, in one of the few snapshots for that. Errors: ErrBoardNotFound,
+// ErrNotDerived.
 func (s *snapshots) take(ctx context.Context, board string, long bool, fn func(*derivation) error) error {
 	begin := s.db.Snapshot
 	if long {
@@ -171,7 +172,7 @@ func (d *derivation) readDesired(ctx context.Context) error {
 	return d.readPeriods(ctx, byID)
 }
 
-// readPeriods finds the periods by their places, and the reflected ones by their ids.
+// readPeriods finds the periods by their places, and the reflected periods by their ids.
 func (d *derivation) readPeriods(ctx context.Context, sources map[int64]leaderboard.Board) error {
 	ids := map[string]int64{}
 	for id, b := range sources {
@@ -232,7 +233,7 @@ func (d *derivation) scanStates(ctx context.Context, query string, sources map[i
 	return rows.Err()
 }
 
-// idle returns what the snapshot of the derivation read.
+// idle returns the inputs that the snapshot of the derivation read.
 func (d *derivation) idle() *idle {
 	i := &idle{board: d.board.ID, at: progress{d.board.Version, d.step}, from: d.from, until: d.until}
 	for _, f := range d.board.Rules.Derive.From {
@@ -283,7 +284,7 @@ func (d *derivation) lag() int64 {
 // part is a source that counts with a weight.
 type part struct{ periodID, weight int64 }
 
-// leaving returns the reflected sources that are not desired, arriving the desired ones that are not reflected.
+// leaving returns the reflected sources that are not desired, arriving the desired sources that are not reflected.
 func (d *derivation) leaving() []part { return without(d.reflectedParts(), d.desiredParts()) }
 
 func (d *derivation) arriving() []part { return without(d.desiredParts(), d.reflectedParts()) }

@@ -12,7 +12,7 @@ import (
 )
 
 // Derivation compares a derived board with the states of its sources, in one snapshot. The sources come in the order of the
-// rule, then those that are still reflected though the rule does not name them any more. Errors: ErrBoardNotFound,
+// rule, then sources that are still reflected although the rule no longer names them. Errors: ErrBoardNotFound,
 // ErrNotDerived.
 func (f *Follower) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	var out leaderboard.Derivation
@@ -64,10 +64,10 @@ func (d *derivation) tellLeaving(ctx context.Context, seqs map[part][]int64, out
 	return nil
 }
 
-// VerifySources compares the entries of a derived board with those that its sources make, in one snapshot. Members with
-// changes that are not followed yet are left out; while the board is DerivationStateComputing it is not equal. The
-// first difference is that of the first member in byte order; it has no rank. It reads all entries of all sources, so a
-// process makes one verification at a time. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded while another one is
+// VerifySources compares the entries of a derived board with the combination of its sources, in one snapshot. Members with
+// changes that are not followed yet are left out; while the board is DerivationStateComputing it is not equal. The reported
+// difference is for the first such member in byte order; it has no rank. It reads all entries of all sources, so a process
+// makes one verification at a time. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded while another verification is
 // under way.
 func (f *Follower) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
 	var v leaderboard.Verification
@@ -116,5 +116,5 @@ func (f *Follower) VerifySources(ctx context.Context, board string) (leaderboard
 	return v, mysql.Translate(ctx, "verify sources", err)
 }
 
-// errFound ends a walk that has found what it looked for.
+// errFound ends a walk that has found its goal.
 var errFound = errors.New("store: found")

@@ -1,14 +1,14 @@
-// Package derived keeps the entries of derived boards equal to what follows from their sources.
+// Package derived keeps the entries of derived boards equal to the combination of their sources.
 //
-// How a step comes to an exact result: one snapshot has the states of the sources, the members that have changed since
-// the reflected ones, from the log, and these members' entries in all sources. The entries of members that have not
-// changed follow from what has not changed. The transaction that writes takes the locks of every writer, and writes
-// only if the board is still what the snapshot found: its rules, its seq, and its step, which every step moves on. So
-// the entries go from one exact combination of the sources' states to the next, whichever process takes the steps.
+// How a step comes to an exact result: one snapshot has the states of the sources, the members that have changed since the
+// reflected ones, from the log, and these members' entries in all sources. The entries of other members follow from
+// unchanged inputs. The transaction that writes takes the locks of every writer, and writes only if the board is still what
+// the snapshot found: its rules, its seq, and its step, which every step moves on. So the entries go from one exact
+// combination of the sources' states to the next, whichever process takes the steps.
 //
-// Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which
-// members may differ), members.go (what they have in the board and in its sources), and write.go. status.go compares
-// and reports, lead.go shares the work between processes, idle.go tells which boards have something to do.
+// Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which members
+// may differ), members.go (their entries in the board and in its sources), and write.go. status.go compares and reports,
+// lead.go shares the work between processes, idle.go finds the boards that have work.
 package derived
 
 import (
@@ -41,7 +41,7 @@ type Follower struct {
 	verifying atomic.Bool // a derived board is compared with its sources
 }
 
-// New returns a Follower whose transactions change at most so many rows each.
+// New returns a Follower whose transactions change at most a number of rows each.
 func New(d *mysql.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
 	return &Follower{snapshots: snapshots{db: d, memory: m, nested: bounded.New[nestedSource, bool](nestedLogged, 0)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, idle: map[int64]*idle{}}}
 }
@@ -153,9 +153,9 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 	return nil
 }
 
-// Recompute computes all entries of a derived board from scratch from its sources and writes those that differ. The
-// returned step has DerivationStateComputing if it did so itself; otherwise another process has done so since the call, and
-// the step is what was left to do then. Errors: those of FollowSources.
+// Recompute computes all entries of a derived board from scratch from its sources and writes the differing ones. The
+// returned step has DerivationStateComputing if this call computed them; otherwise another process has computed them since
+// the call, and the step is the remaining work. Errors: the errors of FollowSources.
 func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err := boards.Get(ctx, f.db.Pool, f.db.Limited(find), []byte(board))

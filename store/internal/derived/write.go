@@ -15,11 +15,12 @@ type output struct {
 	writer  *commit.Writer
 	rows    int // changes that one transaction takes
 	step    *leaderboard.DeriveStep
-	changes []leaderboard.Change // without seq; from the visible entries to those that follow from the sources
+	changes []leaderboard.Change // without seq; from the visible entries to the entries that follow from the sources
 }
 
-// add compares the entry that a member has with the one that it should have. When there are more changes than one transaction
-// takes it writes them; the board is then DerivationStateComputing until finish, because its entries are of two states.
+// add compares a member's entry with the entry that follows from the sources. When there are more changes than one
+// transaction takes it writes them; the board is then DerivationStateComputing until finish, because its entries are of two
+// states.
 func (o *output) add(ctx context.Context, member string, h held, want *leaderboard.Entry) error {
 	if entries.Same(h.own(), want) {
 		return nil
@@ -33,13 +34,13 @@ func (o *output) add(ctx context.Context, member string, h held, want *leaderboa
 	return nil
 }
 
-// finish writes the rest: the entries are those of the snapshot now.
+// finish writes the rest, after which the entries reflect the snapshot.
 func (o *output) finish(ctx context.Context) error {
 	return o.write(ctx, specOf(o.d.board.Rules.Derive))
 }
 
-// write commits the changes, and that the entries follow spec now; nil is no rule. It fails with commit.ErrConcurrent
-// when the board is no more what the snapshot found.
+// write stores the changes and the rule that the entries follow then; nil is no rule. It fails with commit.ErrConcurrent
+// when the board has changed since the snapshot.
 func (o *output) write(ctx context.Context, spec []byte) error {
 	d := o.d
 	seq, err := o.writer.Rewrite(ctx, commit.Rewrite{Board: d.board, Period: d.own, Changes: o.changes, Fence: d.reflectQuery(spec)})
@@ -53,8 +54,8 @@ func (o *output) write(ctx context.Context, spec []byte) error {
 	return nil
 }
 
-// reflectQuery returns what the entries reflect now: the sources as the snapshot found them when they follow spec,
-// otherwise nothing. The count of steps is the fence: of two steps at once, one finds that it has changed.
+// reflectQuery returns the states that the entries reflect now: the sources as the snapshot found them when they follow
+// spec, otherwise nothing. The count of steps is the fence: of two steps at once, one finds that it has changed.
 func (d *derivation) reflectQuery(spec []byte) string {
 	t := (&mysql.Text{}).Str("DELETE FROM derived_sources WHERE board_id = ").Int(d.board.ID)
 	if spec != nil {

@@ -21,8 +21,7 @@ const (
 )
 
 // buildAlone counts the period in slices of some buckets, each slice in a short transaction that sees one state; the
-// builder folds into a bucket what was committed after it was counted. So no snapshot is held open for long, and
-// writers never wait.
+// builder folds later commits into a bucket. So no snapshot is held open for long, and writers never wait.
 func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, want BuildRequest) (leaderboard.Run, error) {
 	run, err := x.runs.StartRun(ctx, leaderboard.Run{
 		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name,
@@ -77,7 +76,7 @@ func reasonOf(ctx context.Context, err error) string {
 	}
 }
 
-// build is one build under way. It belongs to one goroutine.
+// build is the state of a build under way. It belongs to one goroutine.
 type build struct {
 	indexes *Indexes
 	ref     leaderboard.PeriodRef
@@ -118,7 +117,7 @@ func (b *build) resume(ctx context.Context) {
 		return
 	}
 	if _, more := resumed.Next(); !more {
-		return // a whole index, and a new one is wanted
+		return // the index is whole, and a new one is wanted
 	}
 	if _, err := readSteps(ctx, x.db, x.db.Pool, b.ref.ID, resumed.At().Seq, 1, func(st step) error {
 		return resumed.Fold(st.codec, st.commit)
@@ -151,7 +150,7 @@ func (b *build) slice(ctx context.Context) error {
 	return nil
 }
 
-// append counts the next bucket: it finds its last entry and the first one after it.
+// append counts the next bucket: it finds its last entry and the next entry.
 func (b *build) append(ctx context.Context, tx *sql.Tx, m rank.State, from rank.Key) error {
 	start, err := entries.BeforeKey(from)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"leaderboard/rank"
 )
 
-// BenchmarkIndexFold reads commits of 500 changes as they are in the log and folds them into an index of 40,000
-// buckets, that of ten million entries.
+// BenchmarkIndexFold reads commits of 500 changes as the log has them and folds them into an index of 40,000 buckets,
+// enough for ten million entries.
 func BenchmarkIndexFold(b *testing.B) {
 	const buckets, perCommit, members = 40_000, 500, 200_000
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -29,20 +29,20 @@ import (
 // # Why an answer is exact
 //
 // A number of entries ahead of a key k is put together from an index, which is at some state a, and one count inside a
-// bucket, which a statement took at some state b; the answer as a whole is to be true at a state c, that of the entries
-// in it. The states differ when there is a commit in between. Every state is named by (history, seq, committed_at), and between
-// two states of one history lie the commits of the log, each with the exact keys that it took away and brought, so that
+// bucket, which a statement took at some state b; the answer as a whole is to be true at a state c, that of the entries in
+// it. The states differ when there is a commit in between. Every state is named by (history, seq, committed_at), and
+// between two states of one history lie the commits of the log, each with the exact keys that it removed and added, so that
 //
 //	ahead(k, b) = ahead(bucket, a) + shift(bucket, a → b) + count([bucket, k), b)
 //	ahead(k, c) = ahead(k, b) + shift(k, b → c)
 //
-// where shift(x, a → b) is the number of keys less than x that the commits from a to b brought, less those that they
-// took away. All of these are whole numbers about keys that never change, so it does not matter which boundaries the
-// index has by now, whether other readers fold it further meanwhile, or in which order the states are. What has to hold
-// is that a, b and c lie on one history: each must be a commit that the tracker remembers, with the same committed_at
-// (history.position). If one is older than that, the answer is put together again (errMoved), at last in a REPEATABLE
-// READ transaction, where b = c. If a state is not on the history, the database was restored from a backup: the index
-// is dropped and built from scratch, and answers come from scans until then.
+// where shift(x, a → b) is the number of keys less than x that the commits from a to b brought, less the keys that they
+// took away. All of these are whole numbers about keys that never change, so the present boundaries of the index,
+// concurrent folds by other readers and the order of the states do not matter. The condition is that a, b and c lie on one
+// history: each must be a commit that the tracker remembers, with the same committed_at (history.position). If a state is
+// older than the remembered commits, the answer is computed again (errMoved), at last in a REPEATABLE READ transaction,
+// where b = c. If a state is not on the history, the database was restored from a backup: the index is dropped and built
+// from scratch, and answers come from scans until then.
 //
 // The index reaches b because the log is read up to there (Reach). Commits of this process are folded right after COMMIT, in
 // order (Committed).
@@ -55,19 +55,19 @@ type Indexes struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // loading, building, splitting, saving
 	builds chan struct{}  // holds a value for each build
-	ticks  atomic.Int64   // counts uses, a clock for which was used last
+	ticks  atomic.Int64   // counts uses, as a clock for the order of use
 
-	// How far Sweep is, of which one is under way at a time.
+	// Progress of Sweep. Only one runs at a time.
 	advanced  int64      // saved indexes of periods up to this id are up to date
-	following []*Tracker // those in memory that still have to follow the log; nil while saved ones are brought up to date
+	following []*Tracker // trackers in memory that still have to follow the log; nil while saved indexes are brought up to date
 
 	mu     sync.Mutex // guards the fields below
 	slots  map[int64]*slot
-	bytes  int64 // that all trackers together take, but those that leave
+	bytes  int64 // of all trackers together, except trackers that leave
 	closed bool
 }
 
-// slot is what is known about the index of one period.
+// slot is the state of the index of one period.
 type slot struct {
 	tracker *Tracker
 	bytes   int64     // that the tracker takes, as counted in Indexes.bytes
@@ -82,8 +82,8 @@ type slot struct {
 // retryPause is the least time between two attempts to get an index after a failure.
 const retryPause = 5 * time.Second
 
-// Config is which periods get an index, and what indexes may take. store.Config describes its fields and has the
-// defaults, but of the last two.
+// Config says which periods get an index, and how much indexes may take. store.Config describes its fields and has the
+// defaults, except for the last two.
 type Config struct {
 	MinEntries int64
 	Target     int
@@ -111,7 +111,7 @@ func New(cfg Config, d *mysql.DB, runs Runs) *Indexes {
 	return x
 }
 
-// Ready returns the tracker of a period that is in memory, nil without one.
+// Ready returns the tracker of a period that is in memory, or nil.
 func (x *Indexes) Ready(ref leaderboard.PeriodRef) *Tracker {
 	t := x.peek(ref)
 	if t != nil {
@@ -120,7 +120,7 @@ func (x *Indexes) Ready(ref leaderboard.PeriodRef) *Tracker {
 	return t
 }
 
-// peek is Ready for what is no use of the index.
+// peek is Ready without counting as a use of the index.
 func (x *Indexes) peek(ref leaderboard.PeriodRef) *Tracker {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -131,11 +131,11 @@ func (x *Indexes) peek(ref leaderboard.PeriodRef) *Tracker {
 	return sl.tracker
 }
 
-// Wanted reports whether a period of so many entries is worth an index.
+// Wanted reports whether a period with a number of entries is worth an index.
 func (x *Indexes) Wanted(total int64) bool { return total >= x.cfg.MinEntries }
 
-// Need returns the tracker of a period with so many entries. When it is not in memory Need begins to load or to build it, and
-// returns what is missing. It returns neither for a period that is not worth an index.
+// Need returns the tracker of a period with a number of entries. When it is not in memory Need begins to load or to build
+// it, and returns the missing part. It returns neither for a period that is not worth an index.
 func (x *Indexes) Need(ref leaderboard.PeriodRef, total int64) (*Tracker, *Missing) {
 	if t := x.Ready(ref); t != nil || !x.Wanted(total) {
 		return t, nil
@@ -168,7 +168,7 @@ func (x *Indexes) slotOf(periodID int64) *slot {
 	return sl
 }
 
-// Drop forgets a tracker that cannot be used any more, because of err. The next reader gets a new one.
+// Drop forgets a tracker that has become unusable because of err. The next reader gets a new one.
 func (x *Indexes) Drop(t *Tracker, err error) {
 	t.invalidate(err)
 	x.mu.Lock()
@@ -225,7 +225,7 @@ func (x *Indexes) startMaintenance(t *Tracker) {
 		t.rest()
 		x.account(t)
 		if done {
-			x.startMaintenance(t) // for what came since
+			x.startMaintenance(t) // for later commits
 		}
 	})
 }
@@ -252,7 +252,7 @@ func (x *Indexes) maintain(ctx context.Context, t *Tracker) {
 	}
 }
 
-// failed drops an index that cannot be used any more since its maintenance failed.
+// failed drops an index whose maintenance failed and which is therefore unusable.
 func (x *Indexes) failed(ctx context.Context, t *Tracker, err error) {
 	if IsUseless(err) || errors.Is(err, leaderboard.ErrPeriodNotFound) {
 		x.Drop(t, err)
@@ -261,8 +261,8 @@ func (x *Indexes) failed(ctx context.Context, t *Tracker, err error) {
 	}
 }
 
-// Sweep folds the log into all indexes, so that it may be pruned, and saves those that were not saved for long, until over
-// reports that its time is over; then it reports that there may be more.
+// Sweep folds the log into all indexes, so that it may be pruned, and saves indexes that were not saved for long, until
+// over reports that its time is over; then it reports that there may be more.
 func (x *Indexes) Sweep(ctx context.Context, over func() bool) (more bool, err error) {
 	var errs []error
 	if x.following == nil {
@@ -301,8 +301,7 @@ func (x *Indexes) Sweep(ctx context.Context, over func() bool) (more bool, err e
 // advancedAtOnce is how many saved indexes are looked at together.
 const advancedAtOnce = 20
 
-// lagging is a saved index that lacks commits, or whose period is gone: then Incarnation is that of the index, and
-// BoardID is 0.
+// lagging is a saved index that lacks commits, or whose period is gone: then Incarnation is the index's, and BoardID is 0.
 type lagging struct {
 	ID          int64     `db:"period_id"`
 	Incarnation int64     `db:"incarnation"`
@@ -311,8 +310,8 @@ type lagging struct {
 }
 
 // advance brings the saved indexes of periods up to date that change without being read here, before the log is pruned
-// beyond them: otherwise the next read would need a build. Indexes that no reader can use any more are removed, and one that
-// fails does not stop the others.
+// beyond them: otherwise the next read would need a build. Indexes that no reader can use any more are removed, and a
+// failing index does not stop the others.
 func (x *Indexes) advance(ctx context.Context, over func() bool) (more bool, failed error) {
 	const query = "SELECT r.period_id, r.incarnation, COALESCE(p.board_id, 0) AS board_id, r.saved_at FROM rank_indexes r FORCE INDEX (PRIMARY)" +
 		" LEFT JOIN periods p ON p.id = r.period_id AND p.incarnation = r.incarnation AND p.state <> 'deleting'" +
@@ -376,7 +375,7 @@ func (x *Indexes) all() []*Tracker {
 	return out
 }
 
-// closeTimeout is how long Close may take to save indexes; what is not saved makes the next start read more of the log.
+// closeTimeout is the time in which Close may save indexes; for an unsaved index the next start reads more of the log.
 const closeTimeout = 3 * time.Second
 
 // Close ends the work in the background and saves the indexes that have changed.

@@ -12,7 +12,7 @@ import (
 	"leaderboard/rank"
 )
 
-// start gets the index of a period in the background; without build only one that is saved. It is called with mu held.
+// start gets the index of a period in the background; without build only a saved one. It is called with mu held.
 func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef, build bool) {
 	missing, invalid := x.missingIn(sl), sl.invalid
 	sl.loading = true
@@ -101,7 +101,7 @@ type BuildRequest struct {
 }
 
 // Build builds the rank index of a period of any size from scratch, puts it into service and saves it. It is a run like a
-// refresh. It blocks until the index is saved or ctx ends; the next build continues one that was interrupted. Errors:
+// refresh. It blocks until the index is saved or ctx ends; the next build continues an interrupted build. Errors:
 // ErrPeriodNotFound, ErrUnavailable.
 func (x *Indexes) Build(ctx context.Context, ref leaderboard.PeriodRef, b BuildRequest) (leaderboard.Run, error) {
 	run, err := x.buildLocked(ctx, ref, b)
@@ -166,13 +166,14 @@ func (x *Indexes) unlock(ctx context.Context, periodID int64) {
 	}
 }
 
-// birthMost is how many times Config.MinEntries a period may have when its index begins with one bucket. More entries are counted
-// by a build, which does not lose what it has when the period moves on.
+// birthMost is how many times Config.MinEntries a period may have when its index begins with one bucket. More entries are
+// counted by a build, which does not lose its progress when the period changes.
 const birthMost = 4
 
-// begin gives a period that is worth an index one with the first commit of this process, before a reader asks. A young one has
-// all entries in one bucket, which is exact and costs nothing; the bucket is split in the background like any other. Of a larger
-// one begin loads what was saved. Nothing is built: a period that nobody reads may have as many entries as it likes.
+// begin gives a period that is worth it an index with the first commit of this process, before a reader asks. A young one
+// has all entries in one bucket, which is exact and costs nothing; the bucket is split in the background like any other.
+// For a larger period begin loads the saved index. Nothing is built: a period that nobody reads may have as many entries as
+// it likes.
 func (x *Indexes) begin(ref leaderboard.PeriodRef, c *leaderboard.Commit) {
 	if !x.Wanted(c.EntryCount) {
 		return
@@ -236,8 +237,8 @@ func (x *Indexes) clear(sl *slot) {
 	sl.tracker, sl.bytes, sl.leaving = nil, 0, false
 }
 
-// account counts what a tracker takes now, and makes room: as long as all take too much, the one that was not used for longest
-// leaves, but not this one.
+// account updates the memory of a tracker, and makes room: while the sum is too large, the tracker that was not used for
+// longest leaves, but not this one.
 func (x *Indexes) account(t *Tracker) {
 	bytes := t.bytes()
 	x.mu.Lock()
@@ -258,8 +259,8 @@ func (x *Indexes) account(t *Tracker) {
 	x.cfg.OnIndexes(x.bytes)
 }
 
-// oldest returns the slot of the tracker that was not used for longest, but not this one; nil when there is none. It is called
-// with mu held.
+// oldest returns the slot of the tracker that was not used for longest, but not this one; or nil. It is called with mu
+// held.
 func (x *Indexes) oldest(but *slot) (oldest *slot) {
 	for _, sl := range x.slots {
 		if sl.tracker == nil || sl.leaving || sl == but {

@@ -2,8 +2,8 @@ package index
 
 import "testing"
 
-// TestClearedIndexTakesNoMemory: the bytes of an index that is dropped are taken off the sum, once: those of one that is leaving
-// are off it already.
+// TestClearedIndexTakesNoMemory: the bytes of a dropped index are taken off the sum once: an index that is leaving has been
+// taken off already.
 func TestClearedIndexTakesNoMemory(t *testing.T) {
 	t.Parallel()
 	x := &Indexes{bytes: 30}

@@ -11,9 +11,9 @@ type Missing struct {
 	mu      sync.Mutex // guards the fields below
 	entries int64      // of the period
 	tried   chan struct{}
-	loads   time.Time // since when what is saved is loaded; zero once that is over
+	loads   time.Time // start of loading the saved index; zero once that is over
 	again   time.Time // when it is tried again after a failure
-	began   time.Time // when the first progress was told
+	began   time.Time // when the first progress was reported
 	first   int64     // entries counted by then
 	counted int64
 	told    time.Time // when counted was
@@ -23,7 +23,7 @@ type Missing struct {
 // perEntry is how long a build takes for an entry, before its own pace is known.
 const perEntry = 2 * time.Microsecond
 
-// loadWait is how long what is saved may take to be loaded before the period is scanned meanwhile.
+// loadWait is the time that loading a saved index may take before the period is scanned meanwhile.
 const loadWait = 500 * time.Millisecond
 
 // Loads returns until when a saved index may come, which takes little time: in the past when a build was found to be needed.
@@ -36,7 +36,8 @@ func (m *Missing) Loads() time.Time {
 	return m.loads.Add(loadWait)
 }
 
-// Tried returns a channel that is closed when the attempt under way has ended, or goes on to build; nil when there is none.
+// Tried returns a channel that is closed when the attempt under way has ended, or continues as a build; nil without an
+// attempt.
 func (m *Missing) Tried() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,14 +51,14 @@ func (m *Missing) Entries() int64 {
 	return m.entries
 }
 
-// Found reports whether there is an index by now.
+// Found reports whether the index exists now.
 func (m *Missing) Found() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.found
 }
 
-// Left returns about how long it takes until there is an index, by what has been counted and how long that took.
+// Left returns about how long it takes until the index exists, estimated from the progress and its time.
 func (m *Missing) Left(now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,7 +88,7 @@ func (m *Missing) asked(entries int64) {
 	m.entries = entries
 }
 
-// try begins an attempt, which loads what is saved.
+// try begins an attempt, which loads the saved index.
 func (m *Missing) try() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,7 +104,7 @@ func (m *Missing) build() {
 	m.began, m.counted, m.first = time.Time{}, 0, 0
 }
 
-// end ends the attempt, if one is under way. again is when the next one may begin.
+// end ends the attempt, if any is under way. again is the earliest time of the next attempt.
 func (m *Missing) end(again time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"leaderboard/rank"
 )
 
-// Status is what is known about the rank index of a period.
+// Status is the state of the rank index of a period.
 type Status struct {
 	// PeriodSeq and Entries are the state of the period.
 	PeriodSeq int64
 	Entries   int64
 	// Saved reports whether an index is saved in the database and can be read; the fields below belong to it. Damaged
-	// describes what is wrong with an index that cannot be read.
+	// describes the fault of an index that cannot be read.
 	Saved   bool
 	Damaged string
 	// Building: the saved index is a build under way, or interrupted; Counted are the entries in its buckets.
@@ -68,7 +68,7 @@ func (st *Status) describe(saved *savedIndex) {
 	st.Saved, st.Building, st.Target, st.Seq, st.Counted = true, true, b.Target(), b.At().Seq, b.Counted()
 }
 
-// Loaded returns the state of the index of a period that is in memory, and its number of buckets; false without one.
+// Loaded returns the state of the index of a period that is in memory, and its number of buckets; false without an index.
 func (x *Indexes) Loaded(ref leaderboard.PeriodRef) (at rank.State, buckets int, ok bool) {
 	t := x.peek(ref)
 	if t == nil {

@@ -19,7 +19,7 @@ import (
 type Tracker struct {
 	ref     leaderboard.PeriodRef
 	target  int64         // entries that a bucket is meant to have, at least 1
-	reading chan struct{} // holds a value while a goroutine reads the log: one at a time
+	reading chan struct{} // holds a value while a goroutine reads the log: only one may
 
 	used       atomic.Int64 // when it was last asked, in ticks of the indexes
 	maintained atomic.Bool  // a goroutine splits and saves
@@ -28,7 +28,7 @@ type Tracker struct {
 	index   *rank.Index
 	past    history
 	ahead   rank.State // the newest state that a commit was seen to lead to
-	broken  error      // why the index cannot be used any more
+	broken  error      // why the index has become unusable
 	unsaved int64      // changes folded since it was saved
 	savedAt time.Time
 	entries int64 // that it had when it was saved, -1 before the first time
@@ -66,7 +66,7 @@ func (t *Tracker) Find(keys []rank.Key) ([]rank.Span, rank.State, error) {
 }
 
 // Nth returns the last bucket that begins at most n entries after the first entry of the period at state m, as far as the
-// index can tell, and the number of entries ahead of the bucket at m.
+// index shows, and the number of entries ahead of the bucket at m.
 func (t *Tracker) Nth(n int64, m rank.State) (rank.Key, int64, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -109,8 +109,8 @@ func (t *Tracker) Until(n int64, m rank.State) (rank.Key, error) {
 	}
 }
 
-// shiftTo returns a function of a key: by how many the entries ahead of it at state m exceed those at the state of the index.
-// It is called with mu held.
+// shiftTo returns a function that returns, for a key, the entries ahead of it at state m minus the entries ahead of it at
+// the index's state. It is called with mu held.
 func (t *Tracker) shiftTo(m rank.State) (func(rank.Key) int64, error) {
 	if t.broken != nil {
 		return nil, t.broken
@@ -125,8 +125,8 @@ func (t *Tracker) shiftTo(m rank.State) (func(rank.Key) int64, error) {
 	return func(k rank.Key) int64 { return p.deltas([]rank.Key{k})[0] }, nil
 }
 
-// Span returns the bucket with the entry that has n others ahead of it, and bucket the one that a key belongs to, both at the
-// present state of the index: they serve to choose where to look.
+// Span returns the bucket with the entry that has n others ahead of it; bucket returns the bucket of a key. Both are at the
+// present state of the index, and serve to choose where to look.
 func (t *Tracker) Span(n int64) (rank.Span, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -150,8 +150,8 @@ func (t *Tracker) Rebase(keys []rank.Key, from, to rank.State) ([]int64, error) 
 	return p.deltas(keys), nil
 }
 
-// fold folds one commit into the index. A commit that it has already changes nothing, rank.ErrGap leaves the index as it is,
-// and after other errors it cannot be used any more.
+// fold folds one commit into the index. A commit that it already has changes nothing, rank.ErrGap leaves the index
+// unchanged, and after other errors the index is unusable.
 func (t *Tracker) fold(s step) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,15 +183,15 @@ func (t *Tracker) fold(s step) error {
 	return nil
 }
 
-// forget makes the history short when nobody needs it: no reader asked since maxHistory changes ago, and no bucket is split. One
-// that asks now begins at a state that is not older. It is called with mu held.
+// forget shortens the history when nobody needs it: no reader came for maxHistory changes, and no bucket is being split. A
+// reader that comes now begins at a state that is not older. It is called with mu held.
 func (t *Tracker) forget() {
 	if t.unused > maxHistory && t.used.Load() == t.usedAt && !t.maintained.Load() {
 		t.past = history{start: t.index.At()}
 	}
 }
 
-// rest is called when the tracker is not maintained any more.
+// rest is called when the maintenance of the tracker ends.
 func (t *Tracker) rest() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -228,8 +228,8 @@ func (t *Tracker) isSaveDue(saveEvery int64) bool {
 	return t.entries < 0 || t.unsaved >= saveEvery || t.unsaved > 0 && t.index.At().Total >= 2*max(t.entries, t.target)
 }
 
-// lags returns the newest state that a commit was seen to lead to, and whether the index is so far behind it that the next reader
-// should not be the one who reads the log.
+// lags returns the newest state that a commit was seen to lead to, and whether the index is so far behind it that the log
+// should be read before the next reader comes.
 func (t *Tracker) lags() (ahead rank.State, much bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -349,7 +349,7 @@ func IsUseless(err error) bool {
 // maxHistory is how many changes a history remembers: far more than happen while one answer is put together.
 const maxHistory = 8192
 
-// step is one commit, with the codec that its entries were read with.
+// step is a commit, with the codec of its entries.
 type step struct {
 	codec  rank.Codec
 	commit *leaderboard.Commit
@@ -378,8 +378,8 @@ func (h *history) push(s step) {
 	}
 }
 
-// position returns the number of steps up to a state. Errors: errTooOld, errBehind for a state that is newer than the
-// last step, rank.ErrDiverged for one that another history leads to.
+// position returns the number of steps up to a state. Errors: errTooOld, errBehind for a state that is newer than the last
+// step, rank.ErrDiverged for a state on another history.
 func (h *history) position(m rank.State) (int, error) {
 	i := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].commit.LastSeq >= m.Seq })
 	at := h.start
@@ -402,7 +402,7 @@ func (h *history) position(m rank.State) (int, error) {
 	return i, nil
 }
 
-// path is what leads from one state to another.
+// path is the steps from one state to another.
 type path struct {
 	steps []step
 	back  bool // the steps are to be taken back

@@ -23,7 +23,7 @@ func keyed() *rapid.Generator[leaderboard.Entry] {
 	})
 }
 
-// TestHistoryCarries: a number carried along any path is the one that counting at its end gives.
+// TestHistoryCarries: a number carried along any path equals the count at its end.
 func TestHistoryCarries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -111,14 +111,14 @@ func TestHistoryForgets(t *testing.T) {
 	check(at(10), ErrTooOld)
 	check(at(10+maxHistory/2), nil)
 	check(at(11+maxHistory), nil)
-	h.push(commit(12+maxHistory, 12+4*maxHistory)) // one commit greater than all that is kept
+	h.push(commit(12+maxHistory, 12+4*maxHistory)) // a commit larger than the whole history
 	check(at(11+maxHistory), nil)
 	if len(h.steps) != 1 || fmt.Sprint(h.start) != fmt.Sprint(at(11+maxHistory)) {
 		t.Errorf("%d steps from %v on", len(h.steps), h.start)
 	}
 }
 
-// TestCutOfMergedBucket: a cut that was counted from where no bucket begins any more is left out.
+// TestCutOfMergedBucket: a cut is left out if no bucket begins at its start any longer.
 func TestCutOfMergedBucket(t *testing.T) {
 	t.Parallel()
 	b := rank.NewBuilder(1)

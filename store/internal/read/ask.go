@@ -45,8 +45,8 @@ func (s *Reader) askOne(ctx context.Context, ref leaderboard.PeriodRef, q leader
 }
 
 // Ask implements leaderboard.BatchRankings. For any number of questions there is one statement for the entries of all
-// members, one for the counts (in chunks), one for the runs of entries (in chunks), and one for the groups in which tied pages
-// begin; dense ranks take one more per question.
+// members, one for the counts (in chunks), one for the runs of entries (in chunks), and a statement for the groups in which
+// tied pages begin; dense ranks take one more per question.
 func (s *Reader) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	answers, err := s.ask(ctx, ref, questions)
 	if err != nil {
@@ -81,7 +81,7 @@ type asking struct {
 	answers []leaderboard.Answer
 }
 
-// asked is one question. The parts of it that its kind does not have are zero.
+// asked is a question. The parts that its kind does not have are zero.
 type asked struct {
 	page    *leaderboard.PageQuery
 	members *leaderboard.MembersQuery
@@ -95,7 +95,7 @@ type asked struct {
 	moving  []moving       // of moves
 	probes  []rank.Key     // places to count
 	ahead   int64          // entries ahead of a page
-	stretch stretch        // the page, and some of those
+	stretch stretch        // the page, or a part of it
 }
 
 func askedOf(q *leaderboard.Question) asked {
@@ -113,7 +113,7 @@ func askedOf(q *leaderboard.Question) asked {
 	}
 }
 
-// each calls fn for each question that has not failed. A question that breaks a rule, or has no answer, fails by itself; any
+// each calls fn for each question that has not failed. A question that breaks a rule, or has no answer, fails alone; any
 // other error is the error of all.
 func (b *asking) each(fn func(a *asked, out *leaderboard.Answer) error) error {
 	for i := range b.asked {
@@ -163,7 +163,7 @@ func isPage(a *asked) bool    { return a.page != nil }
 func isMoves(a *asked) bool   { return a.moves != nil }
 func withDense(a *asked) bool { return a.mode.WithDense() }
 
-// answer reads what all questions need, step by step.
+// answer reads the data for all questions, step by step.
 func (b *asking) answer(ctx context.Context) error {
 	if err := b.find(ctx); err != nil {
 		return err

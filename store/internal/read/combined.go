@@ -90,8 +90,9 @@ func (m several) Read(ctx context.Context, runs []rank.Run) ([][]rank.Key, error
 	return out, err
 }
 
-// Near uses the indexes: it returns about the last boundary of a bucket with at most from entries ahead of it, and about the
-// first with at least to entries ahead of it. A period without an index is assumed to be spread like those with one.
+// Near uses the indexes: it returns about the last boundary of a bucket with at most from entries ahead of it, and about
+// the first with at least to entries ahead of it. A period without an index is assumed to be spread like the periods with
+// an index.
 func (m several) Near(from, to int64) []rank.Place {
 	var all, indexed int64
 	for _, v := range m {
@@ -106,8 +107,8 @@ func (m several) Near(from, to int64) []rank.Place {
 	return slices.DeleteFunc(places, func(p rank.Place) bool { return p.Key == "" })
 }
 
-// edge returns the last boundary of a bucket with at most n entries ahead of it, and the first with more, by guesses that are
-// safe to one side; "" when there is none.
+// edge returns the last boundary of a bucket with at most n entries ahead of it, and the first with more, by guesses that
+// err on one side only; "" without such a boundary.
 func (m several) edge(n, side float64) (below, above rank.Key) {
 	for _, v := range m {
 		if v.index == nil {

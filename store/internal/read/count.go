@@ -20,7 +20,7 @@ type counted struct {
 	ahead []int64
 }
 
-// before returns the number of entries ahead of a place, which is one of those that were counted.
+// before returns the number of entries ahead of a place, which must have been counted.
 func (c *counted) before(k rank.Key) int64 {
 	i, _ := slices.BinarySearch(c.keys, k)
 	return c.ahead[i]
@@ -43,16 +43,16 @@ func (c *counted) last(n int) rank.Span {
 	return rank.Span{From: c.keys[n-1], Before: c.ahead[n-1]}
 }
 
-// counting is how the entries ahead of the keys of one view are counted: from which place on, at which state, and with how
-// many counts.
+// counting is the way in which the entries ahead of the keys of one view are counted: the place to start from, the state,
+// and the number of counts.
 type counting struct {
 	spans  []rank.Span
 	at     rank.State
 	counts int
 }
 
-// count counts, for each view, the entries ahead of keys, which are what BeforeKey takes, in any order: in one statement
-// for up to countsPerQuery counts, in any number of periods. last: this is the last statement of the transaction.
+// count counts, for each view, the entries ahead of keys, which BeforeKey accepts, in any order: in one statement for up to
+// countsPerQuery counts, in any number of periods. last: this is the last statement of the transaction.
 func count(ctx context.Context, views []*view, keys [][]rank.Key, last bool) ([]counted, error) {
 	out, wanted := make([]counted, len(views)), []*view{}
 	for i, v := range views {
@@ -111,8 +111,8 @@ func (v *view) count(ctx context.Context, keys []rank.Key, last bool) (counted, 
 	return out[0], nil
 }
 
-// spans returns the place from which to count for each key: with an index the start of its bucket, and the state at which the
-// index is, otherwise the last place before it that was counted.
+// spans returns the place from which to count for each key: with an index the start of its bucket, and the state of the
+// index, otherwise the last counted place before it.
 func (v *view) spans(keys []rank.Key) ([]rank.Span, rank.State, error) {
 	if v.index != nil {
 		return v.index.Find(keys)
@@ -128,8 +128,8 @@ func (v *view) spans(keys []rank.Key) ([]rank.Span, rank.State, error) {
 	return spans, rank.State{}, nil
 }
 
-// sumUp returns the numbers of entries ahead of each key, at the state of the view, from the counts and from what the index
-// has for the buckets.
+// sumUp returns the numbers of entries ahead of each key, at the state of the view, from the counts and the index's numbers
+// for the buckets.
 func (v *view) sumUp(keys []rank.Key, c *counting, counts []entries.Counted) ([]int64, error) {
 	ahead := entries.Sum(keys, c.spans, counts)
 	if v.index == nil {

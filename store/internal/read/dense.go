@@ -10,8 +10,8 @@ import (
 	"leaderboard/rank"
 )
 
-// DenseDepth is how many entries may be ahead of one whose dense rank is wanted. For dense ranks the different scores must be
-// counted one by one: an index of counts does not help.
+// DenseDepth is the number of entries up to which an entry's dense rank is computed. For dense ranks the different scores
+// must be counted one by one: an index of counts does not help.
 const DenseDepth = 100_000
 
 // dense returns the dense ranks of groups of tied entries; ahead are the numbers of entries ahead of each, ascending. When a

@@ -18,8 +18,8 @@ import (
 	"leaderboard/store/internal/read"
 )
 
-// TestCombinedBehindTheIndexes: while an answer is put together in its transaction, others write so much that the
-// indexes in memory are far from its state. What they say of where to look is wrong then, the answer is not.
+// TestCombinedBehindTheIndexes: while an answer is put together in its transaction, others write so much that the indexes
+// in memory are far from its state. Their hints are wrong then, the answer is not.
 func TestCombinedBehindTheIndexes(t *testing.T) {
 	t.Parallel()
 	var indexes *index.Indexes

@@ -21,16 +21,16 @@ const (
 	snapshotPart = 1000
 )
 
-// Snapshot reads the best entries of a period, at most limit, in one state: begin gets the state first, then rows gets
-// the sort keys in order, in parts of at most 1000. An error of either ends the snapshot and is returned as it is. The
+// Snapshot reads the best entries of a period, at most limit, in one state: begin gets the state first, then rows gets the
+// sort keys in order, in parts of at most 1000. An error of either ends the snapshot and is returned unchanged. The
 // snapshot holds a connection and, on the server, old row versions: begin and rows should be quick.
 func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	read := func(context.Context, mysql.Querier, []rank.Key) ([]string, error) { return nil, nil }
 	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, read, func(keys []rank.Key, _ []string) error { return rows(keys) })
 }
 
-// Export is Snapshot of all entries, for a reader that may be slow: there can be few at once, on connections that nothing else
-// waits for. With metadata, list gets the metadata of each entry too, otherwise nil.
+// Export is Snapshot of all entries, for a reader that may be slow: few run at once, on connections that nothing else waits
+// for. With metadata, list gets the metadata of each entry too, otherwise nil.
 func (s *Reader) Export(
 	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, list func([]leaderboard.Entry, []string) error,
 ) error {
@@ -54,13 +54,14 @@ func (s *Reader) Export(
 	})
 }
 
-// snapshotRows are entries of a snapshot, with what was read of each besides.
+// snapshotRows are entries of a snapshot, with the additional data of each.
 type snapshotRows struct {
 	keys   []rank.Key
 	bodies []string
 }
 
-// readAll reads the entries of a period, and of each part of them what more says, while rows works on those before.
+// readAll reads the entries of a period, and the additional data of each part of them, while rows works on the parts
+// before.
 func (s *Reader) readAll(
 	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, limit int,
 	begin func(leaderboard.State) error, more func(context.Context, mysql.Querier, []rank.Key) ([]string, error), rows func([]rank.Key, []string) error,
@@ -158,10 +159,11 @@ func (s *Reader) Changes(ctx context.Context, periodID, fromSeq int64, limit int
 	return commits, nil
 }
 
-// CommitsSince reads the change logs of many periods, each given once, in as few statements as possible: of each the commits
-// after a revision with at most so many changes, and one commit at least. The Err of a part: ErrPeriodNotFound;
-// ErrLogPruned as for Changes; rank.ErrDiverged when the period never had the revision, because the database was restored from
-// a backup. The state at seq 0 is one, whatever time is given for it. The error is about all parts: ErrUnavailable or ErrOverloaded.
+// CommitsSince reads the change logs of many periods, each given once, in as few statements as possible: for each period
+// the commits after a revision with at most a number of changes, but at least one commit. The Err of a part:
+// ErrPeriodNotFound; ErrLogPruned as for Changes; rank.ErrDiverged when the period never had the revision, because the
+// database was restored from a backup. The state at seq 0 matches whatever time is given for it. The error is about all
+// parts: ErrUnavailable or ErrOverloaded.
 func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
 	parts := make(map[int64]leaderboard.LogPart, len(from))
 	for chunk := range slices.Chunk(from, mysql.MaxRows) {
@@ -181,7 +183,7 @@ func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevi
 }
 
 // ChangesAfter reads the change log of one period: CommitsSince with the errors of a feed. Errors: ErrPeriodNotFound;
-// ErrHistoryChanged when the revision is none of the period's; ErrFeedPruned; ErrUnavailable.
+// ErrHistoryChanged when the period never had the revision; ErrFeedPruned; ErrUnavailable.
 func (s *Reader) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error) {
 	parts, err := s.CommitsSince(ctx, []leaderboard.PeriodRevision{from}, changes)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"leaderboard/rank"
 )
 
-// addKept gives the entries of answers what is kept with them at the state of the view, where it is asked for. It is the last
+// addKept adds to the entries of answers the data kept with them at the state of the view, where requested. It is the last
 // statement.
 func (b *asking) addKept(ctx context.Context) error {
 	var list []*leaderboard.Ranked
@@ -37,7 +37,7 @@ func (b *asking) addKept(ctx context.Context) error {
 	return err
 }
 
-// readKept returns what is kept with entries, nil when nothing keeps any.
+// readKept returns the data kept with entries, nil if nothing keeps any.
 func (s *Reader) readKept(ctx context.Context, q mysql.Querier, period int64, keys []rank.Key) ([]string, error) {
 	if s.kept == nil || len(keys) == 0 {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"leaderboard/rank"
 )
 
-// moving is a move as keys: of the entry that the member has in the state, "" without one, of the new entry and of the old one,
-// "" without one; and those of its friends.
+// moving is a move as keys: of the member's entry in the state ("" without one), of the new entry, of the old entry (""
+// without one), and of the friends' entries.
 type moving struct {
 	own, new, old rank.Key
 	friends       []rank.Key
@@ -40,7 +40,7 @@ func (v *view) movingOf(q *leaderboard.MovesQuery, entryOf map[string]rank.Key) 
 	return out
 }
 
-// keys returns the keys of which the ranks are asked for.
+// keys returns the keys whose ranks are needed.
 func (m *moving) keys() []rank.Key {
 	switch {
 	case m.own == "":
@@ -89,7 +89,7 @@ func (b *asking) moved(ctx context.Context, a *asked, c *counted) (*leaderboard.
 	return out, nil
 }
 
-// ranks returns those of a key when the member's own entry is not counted.
+// ranks returns the ranks of a key when the member's own entry is not counted.
 func (m *moving) ranks(k rank.Key, c *counted, dense map[rank.Key]int64) leaderboard.Ranks {
 	group := k.Prefix()
 	r := leaderboard.Ranks{Strict: c.before(k) + 1, Tied: c.before(group) + 1, Dense: dense[group]}

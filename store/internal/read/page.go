@@ -14,7 +14,7 @@ import (
 // maxPage is the greatest limit of a page: a slice around a member with both sides at their greatest.
 const maxPage = 2*leaderboard.MaxAroundSide + 1
 
-// stretch is consecutive entries: those after the first start ones, at most limit.
+// stretch is consecutive entries: at most limit entries after the first start.
 type stretch struct {
 	view  *view
 	start int64
@@ -70,7 +70,7 @@ func (v *view) locate(ctx context.Context, s *stretch) (sc entries.Scan, err err
 		if n, _ = slices.BinarySearch(v.known.ahead, end); n < len(v.known.keys) {
 			to = v.known.keys[n]
 		}
-		if s.start-from.Before > int64(v.reader.target) { // what is less deep is skipped
+		if s.start-from.Before > int64(v.reader.target) { // less deep entries are skipped
 			err = v.mayScan()
 		}
 	} else {
@@ -89,12 +89,12 @@ func (v *view) locate(ctx context.Context, s *stretch) (sc entries.Scan, err err
 	return sc, err
 }
 
-// lead is how many entries ahead of a page are read with it: usually the first of those tied with the first entry of the page
-// is among them, so that its tied rank needs no count. Reading them costs a third of a count.
+// lead is the number of entries ahead of a page that are read with it: they usually include the first entry tied with the
+// first entry of the page, so that its tied rank needs no count. Reading them costs a third of a count.
 const lead = 16
 
-// tiedIn returns the number of entries that are better than the one that a page of s starts with, if s knows it; page is
-// the number of entries ahead of the page.
+// tiedIn returns the number of entries that are better than the first entry of a page of s, if s knows it; page is the
+// number of entries ahead of the page.
 func (s *stretch) tiedIn(page int64) (better int64, ok bool) {
 	at := int(page - s.start)
 	for i := at; i > 0; i-- {

@@ -49,8 +49,8 @@ func (s *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 	return out, mysql.Translate(ctx, "past of a member", err)
 }
 
-// lookAll reads the states of several periods, and the keys of the entries that a member has in them, "" for none. It is
-// the first statement.
+// lookAll reads the states of several periods, and the keys of the entries that a member has in them, "" without an entry.
+// It is the first statement.
 func lookAll(ctx context.Context, views []*view, member string) ([]rank.Key, error) {
 	rows, err := views[0].q.QueryContext(ctx, views[0].reader.db.Limited(lookText(views, member)))
 	if err != nil {
@@ -102,7 +102,7 @@ func lookAll(ctx context.Context, views []*view, member string) ([]rank.Key, err
 	return found, nil
 }
 
-// lookText takes any string for a member: one that is no valid id has no entry.
+// lookText takes any string for a member: an invalid id has no entry.
 func lookText(views []*view, member string) string {
 	t := (&mysql.Text{}).Str("SELECT p.id, " + entries.StateColumns + ", e.score, e.tiebreak, e.created_time FROM periods p")
 	t.Str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = p.id AND e.member = ").Hex(member).Str(" WHERE p.id IN (")

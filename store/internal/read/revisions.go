@@ -9,8 +9,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Revisions implements feed.Source: it returns the revisions of the periods that exist and of watchedTables, and the clock. It
-// reads by primary key, on a connection of its own. A read-only server does not count: ErrUnavailable.
+// Revisions implements feed.Source: it returns the revisions of the periods that exist and of watchedTables, and the clock.
+// It reads by primary key, on a separate connection. A read-only server does not count: ErrUnavailable.
 func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	found := make(map[int64]leaderboard.Revision, len(periods))
 	for id := range watchedTables() {

@@ -14,16 +14,16 @@ import (
 const (
 	// maxScans is how many answers are counted by scanning at once, in all periods together.
 	maxScans = 2
-	// restTimes is how many times as long as a scan took its period is not scanned again: the rest of the database is for what
-	// loads or builds its index.
+	// restTimes is the length of a period's rest after a scan, as a multiple of the scan's time: the rest of the database
+	// is for loading or building its index.
 	restTimes = 9
 	// lateTimes is how many times as long as usual a scan takes when something is wrong.
 	lateTimes = 2
-	// shortScan is what a scan may take whatever it counts, with the transaction around it.
+	// shortScan is the time that any scan may take, with the transaction around it.
 	shortScan = 20 * time.Millisecond
 	// firstPace is how long a scan takes for an entry of its period, before that was measured.
 	firstPace = 400 * time.Nanosecond
-	// paceWeight is the weight of what was known before.
+	// paceWeight is the weight of the previous average.
 	paceWeight = 8
 	// lookPause is how long an answer waits before it looks whether the next attempt to get the index is due.
 	lookPause = 500 * time.Millisecond
@@ -31,9 +31,10 @@ const (
 	patience = 30 * time.Second
 )
 
-// scans admits answers that count by scanning, which costs the database O(rank), because the rank index of a large period is
-// missing: of each period one at a time, with rests that leave the database to what builds the index; of all of them maxScans,
-// one while they take longer than usual; and none that would not end in time. What is not admitted waits for the index.
+// scans admits answers that count by scanning, which costs the database O(rank), because the rank index of a large period
+// is missing: one at a time for each period, with rests that leave the database to the build of the index; maxScans for all
+// periods, or one while scans take longer than usual; and no scan that would not end in time. Answers that are not admitted
+// wait for the index.
 type scans struct {
 	limit time.Duration // of a statement
 
@@ -123,7 +124,8 @@ func (s *scans) admit(ctx context.Context, m missing, until time.Time) (*scan, e
 	}
 }
 
-// begin returns a permit if there is one; otherwise until when the period rests, and a channel that is closed when a scan ends.
+// begin returns a permit if one is free; otherwise the time until which the period rests, and a channel that is closed when
+// a scan ends.
 func (s *scans) begin(m missing, now time.Time) (_ *scan, again time.Time, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +177,7 @@ func (p *scan) end(err error) {
 	s.changed = make(chan struct{})
 }
 
-// forget forgets the rests that are over, and those of periods that have an index by now. It is called with mu held.
+// forget forgets the rests that are over, and the rests of periods that have an index now. It is called with mu held.
 func (s *scans) forget(now time.Time) {
 	for m, until := range s.rests {
 		if now.After(until) || m.Found() {

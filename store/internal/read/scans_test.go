@@ -53,7 +53,7 @@ func ask(t *testing.T, s *scans, m missing) <-chan admitted {
 	return out
 }
 
-// permit returns the permit that is there at once, nil when there is none.
+// permit returns a permit that is free at once, or nil.
 func permit(t *testing.T, out <-chan admitted) *scan {
 	t.Helper()
 	select {
@@ -67,8 +67,8 @@ func permit(t *testing.T, out <-chan admitted) *scan {
 	}
 }
 
-// TestOneScanOfAPeriod: of a period without an index one answer at a time is counted by scanning, and then none for nine times as
-// long; the others wait for the index, a second at most, and then are told how long that takes (promises C2, C7, E5).
+// TestOneScanOfAPeriod: of a period without an index one answer at a time is counted by scanning, and then none for nine
+// times as long; the others wait for the index, at most a second, and then learn how long that takes (promises C2, C7, E5).
 func TestOneScanOfAPeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,8 +126,8 @@ func TestScansAtOnce(t *testing.T) {
 	})
 }
 
-// TestScansThatCannotEnd: one that hit its limit is not tried again before there is an index, and one that is expected to is not
-// tried at all (promise C7).
+// TestScansThatCannotEnd: a scan that hit its limit is not repeated before there is an index, and a scan that is expected
+// to hit it is not tried at all (promise C7).
 func TestScansThatCannotEnd(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{

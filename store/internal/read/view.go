@@ -1,6 +1,6 @@
 // Package read answers questions about the entries of periods, each exact at the state that it reports: pages, members,
-// scores, distributions, combined rankings, and the export of a period. What goes into one answer, or into the answers of
-// one batch, is read in a REPEATABLE READ, READ ONLY transaction, which sees one state.
+// scores, distributions, combined rankings, and the export of a period. The data for one answer, or for the answers of one
+// batch, are read in a REPEATABLE READ, READ ONLY transaction, which sees one state.
 package read
 
 import (
@@ -38,8 +38,8 @@ func New(d *mysql.DB, x *index.Indexes, target int, kept entries.Kept) *Reader {
 // Reads are the transactions that answers took since the start.
 type Reads struct {
 	Transactions int64
-	Scans        int64 // of them, those that counted by scanning a period that is to have a rank index
-	Repeats      int64 // of them, those that were in vain because the period moved on
+	Scans        int64 // of these, counts by scanning a period that should have a rank index
+	Repeats      int64 // of these, attempts in vain because the period changed
 }
 
 // Reads returns how many transactions answers took.
@@ -47,7 +47,7 @@ func (s *Reader) Reads() Reads {
 	return Reads{s.reads.transactions.Load(), s.reads.scans.Load(), s.reads.repeats.Load()}
 }
 
-// looking is one transaction, which sees one state of all periods.
+// looking is a transaction, which sees one state of all periods.
 type looking struct {
 	reader *Reader
 	q      mysql.Querier
@@ -65,9 +65,9 @@ type view struct {
 	hasState bool // state is known
 	floor    int64
 	index    *index.Tracker // nil: count by scanning
-	missing  *index.Missing // of a period that is to have an index and has none
+	missing  *index.Missing // of a period that should have an index and has none
 	prepared bool           // index is chosen, and has got as far as state
-	known    counted        // without an index: what was counted
+	known    counted        // without an index: the counts so far
 }
 
 // errMoved means that the index does not reach the state that was seen. Another attempt helps.
@@ -82,10 +82,10 @@ func (s *Reader) read(ctx context.Context, ref leaderboard.PeriodRef, fn func(*v
 }
 
 // look runs fn on one state of periods. fn may run several times; it looks at the views only. Periods that move on faster
-// than they can be read are ErrOverloaded, and so are those that lack an index when it is not their turn to be scanned.
+// than they can be read are ErrOverloaded, and so are periods that lack an index when it is not their turn to be scanned.
 func (s *Reader) look(ctx context.Context, periods []leaderboard.PeriodRef, fn func([]*view) error) (err error) {
 	var permit *scan
-	var until time.Time // for which it waits for an index
+	var until time.Time // until when it waits for an index
 	defer func() { permit.end(err) }()
 	for moved := 0; moved < attempts; {
 		s.reads.transactions.Add(1)
@@ -132,8 +132,8 @@ func (s *Reader) lookOnce(ctx context.Context, periods []leaderboard.PeriodRef, 
 	return fn(views)
 }
 
-// fault returns what an error of an index means for the answer: an index that cannot be used any more is dropped, and the
-// answer is read without it.
+// fault returns the consequence of an index's error for the answer: an unusable index is dropped, and the answer is read
+// without it.
 func (v *view) fault(err error) error {
 	if err == nil || v.index == nil || errors.Is(err, errMoved) {
 		return err
@@ -169,7 +169,7 @@ func (v *view) look(ctx context.Context, members []string) ([]rank.Key, error) {
 
 func (v *view) setState(state leaderboard.State) { v.state, v.hasState = state, true }
 
-// prepare chooses how to count in each period: with its index, if it has one, which it brings to the state of the view.
+// prepare chooses how to count in each period: with its index, if any, which it brings to the state of the view.
 func prepare(ctx context.Context, views []*view) error {
 	for _, v := range views {
 		if !v.prepared {

@@ -33,7 +33,7 @@ func (s *Sweeper) Audit(ctx context.Context, slice Slice) (more bool, err error)
 }
 
 // Aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which
-// there are so many rows, remove deletes as many.
+// there is a number of rows, remove deletes as many.
 func (s *Sweeper) Aged(ctx context.Context, slice Slice, next, remove string, limit time.Time) (more bool, err error) {
 	from := time.Unix(0, 0).UTC()
 	for !slice.Over() {
@@ -52,7 +52,7 @@ func (s *Sweeper) Aged(ctx context.Context, slice Slice, next, remove string, li
 	return true, nil
 }
 
-// Runs deletes records of runs that are older than 30 days or not among the last 10,000, but for those of reopened
+// Runs deletes records of runs that are older than 30 days or not among the last 10,000, except records of reopened
 // periods.
 func (s *Sweeper) Runs(ctx context.Context, slice Slice) (more bool, err error) {
 	var beyond int64

@@ -3,7 +3,7 @@ package sweep
 import "time"
 
 const (
-	// clockStep is what the clock of the database may gain on that of the process between two rounds.
+	// clockStep is the amount by which the database clock may gain on the process's clock between two rounds.
 	clockStep = 5 * time.Minute
 	// clockDoubt is for how long nothing is deleted because of its age after the clock gained more.
 	clockDoubt = time.Hour

@@ -15,7 +15,7 @@ const (
 	followTTL = 24 * time.Hour
 	// logSteps is how many statements delete commits of one period before others have their turn.
 	logSteps = 20
-	// aheadMost bounds the periods whose commits are from the future, and of which it is remembered since when.
+	// aheadMost bounds the periods with commits from the future for which the time of their first sight is remembered.
 	aheadMost = 100_000
 )
 
@@ -34,7 +34,7 @@ type LogSize struct {
 	At      time.Time     // of the end of the pass, by the clock of the process; zero before the first
 }
 
-// measure adds what a pass finds of a period.
+// measure adds a pass's findings about a period.
 func (l *LogSize) measure(o *oldest, now time.Time) {
 	l.Changes += o.Changes
 	l.Oldest = max(l.Oldest, now.Sub(o.At))
@@ -49,9 +49,8 @@ func (s *Sweeper) LogSize() LogSize {
 }
 
 const (
-	// oldestQuery finds the oldest commits of the next periods that have any: it steps from period to period in the
-	// primary key, past all that lies between. How much that is says the period's own seq. It takes a period to start after,
-	// and how many.
+	// oldestQuery finds the oldest commits of the next periods that have any: it steps from period to period in the primary
+	// key, past all rows between. It takes the period to start after, and a limit.
 	oldestQuery = "SELECT c.period_id, c.last_seq, c.committed_at, COALESCE(p.last_seq, c.last_seq) - c.first_seq + 1 AS changes FROM (SELECT period_id, MIN(last_seq) AS seq FROM changes WHERE period_id > ?" +
 		" GROUP BY period_id ORDER BY period_id LIMIT ?) o JOIN changes c ON c.period_id = o.period_id AND c.last_seq = o.seq" +
 		" LEFT JOIN periods p ON p.id = o.period_id"
@@ -117,8 +116,8 @@ func (s *Sweeper) prune(ctx context.Context, o *oldest, followed map[int64]int64
 	return true, nil
 }
 
-// pruneLog deletes commits of a period from the oldest one on, up to a seq and made before a time, logSteps times Rows
-// at most. A DELETE by time alone would read all the younger rows, for want of an index on the time.
+// pruneLog deletes commits of a period from the oldest on, up to a seq and made before a time, logSteps times Rows at most.
+// A DELETE by time alone would read all the younger rows, for want of an index on the time.
 func (s *Sweeper) pruneLog(ctx context.Context, o *oldest, upTo int64, limit time.Time) (finished bool, err error) {
 	const remove = "DELETE FROM changes WHERE period_id = ? AND last_seq >= ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
 	for range logSteps {
@@ -140,7 +139,7 @@ func (s *Sweeper) pruneLog(ctx context.Context, o *oldest, upTo int64, limit tim
 		if old < Rows {
 			return true, nil
 		}
-		o.Seq = last + 1 // what is deleted already may still have to be stepped over
+		o.Seq = last + 1 // deleted rows may still have to be stepped over
 	}
 	return false, nil
 }
@@ -151,14 +150,14 @@ type ahead struct {
 	since time.Time // by the clock of the process
 }
 
-// pruneAhead prunes a log whose oldest commit is from the future: the clock went back, and the times of commits do not
-// (see leaderboard.CommitTime), so they tell no age for as long as it went back by. Their age is counted from when they
-// were first seen.
+// pruneAhead prunes a log whose oldest commit is from the future: the clock went back, and the times of commits do not (see
+// leaderboard.CommitTime), so they do not show ages until the clock has caught up. Their age is counted from when they were
+// first seen.
 func (s *Sweeper) pruneAhead(ctx context.Context, o *oldest, upTo int64) (finished bool, err error) {
 	mark, ok := s.ahead[o.PeriodID]
 	if !ok {
 		if len(s.ahead) >= aheadMost {
-			clear(s.ahead) // those that come again are counted from then on
+			clear(s.ahead) // commits that come again are counted from then on
 		}
 		mark.since = time.Now()
 		if err := s.db.Pool.GetContext(ctx, &mark.seq, logNewest, o.PeriodID); err != nil {

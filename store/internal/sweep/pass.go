@@ -18,14 +18,14 @@ type Pass[K, V any] struct {
 
 // List is the list that a Pass goes through.
 type List[K, V any] struct {
-	// Next returns what comes after a key, the zero value for all; last when there is no more behind that.
+	// Next returns the items after a key, the zero value for all; last when there are no items after them.
 	Next func(ctx context.Context, after K) (page []V, last bool, err error)
 	Key  func(*V) K
-	// Work gives one its turn, and reports whether it is finished. One that fails is left to the next pass.
+	// Work gives an item its turn, and reports whether it is finished. A failing item is left to the next pass.
 	Work func(ctx context.Context, v *V) (finished bool, err error)
 }
 
-// Turn goes on until the pass or the time slice is over, and reports whether there is more to do.
+// Turn continues until the pass or the time slice is over, and reports whether there is more to do.
 func (p *Pass[K, V]) Turn(ctx context.Context, slice Slice, l List[K, V]) (more bool, failed error) {
 	for !p.ended {
 		page, last, err := l.Next(ctx, p.after)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPass: however many turns and rounds it takes, a job looks at each once; what is not finished gets more turns
-// without another look at the others, and what fails keeps none from its turn.
+// TestPass: however many turns and rounds it takes, a job looks at each item once; unfinished items get more turns without
+// another look at the others, and a failing item keeps none from its turn.
 func TestPass(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

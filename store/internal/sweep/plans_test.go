@@ -6,7 +6,7 @@ import (
 	"leaderboard/internal/plantest"
 )
 
-// TestPlans: no statement of the housekeeping reads more than what it works on, or sorts.
+// TestPlans: no statement of the housekeeping reads more than the rows that it works on, or sorts.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	ids := []int64{1, 2, 3, 4, 5}

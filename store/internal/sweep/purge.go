@@ -34,8 +34,8 @@ func (s *Steps) take() bool {
 	return s.Left >= 0 && !s.Slice.Over()
 }
 
-// PurgeBoard deletes the rows of a board that no reader finds any more, and reports whether it finished. Each statement is a
-// transaction of its own, so it may end anywhere and start again.
+// PurgeBoard deletes the rows of a board that no reader finds any more, and reports whether it finished. Each statement is
+// a separate transaction, so it may end anywhere and start again.
 func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finished bool, err error) {
 	for _, query := range []string{
 		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'open' ORDER BY id LIMIT ?",
@@ -90,8 +90,8 @@ func (s *Sweeper) purgePeriods(ctx context.Context, ids []int64, steps *Steps) (
 	return true, nil
 }
 
-// countDown takes the entries that were deleted, which are those of the first periods, off the counts of the periods: the counts say how
-// much is left to delete.
+// countDown subtracts the deleted entries, which belong to the first periods, from the counts of the periods: the counts
+// are the amount left to delete.
 func (s *Sweeper) countDown(ctx context.Context, ids []int64, deleted int64) error {
 	if deleted == 0 {
 		return nil
@@ -138,7 +138,7 @@ func purgeQueries(ids []int64) []string {
 	}
 }
 
-// purgeKept deletes what is kept with the entries of periods, and reports whether it finished.
+// purgeKept deletes the data kept with the entries of periods, and reports whether it finished.
 func (s *Sweeper) purgeKept(ctx context.Context, ids []int64, steps *Steps) (finished bool, err error) {
 	if s.cfg.Kept == nil {
 		return true, nil
@@ -204,7 +204,7 @@ const (
 		" (SELECT COALESCE(SUM(p.entry_count), 0) FROM (SELECT entry_count FROM periods WHERE state = 'deleting' ORDER BY ends_at LIMIT ?) p)"
 )
 
-// Boards goes on with the deletion of boards.
+// Boards continues the deletion of boards.
 func (s *Sweeper) Boards(ctx context.Context, slice Slice) (more bool, err error) {
 	defer func() { err = errors.Join(err, s.MeasurePurge(ctx)) }()
 	var ids []int64
@@ -230,7 +230,7 @@ func (s *Sweeper) Boards(ctx context.Context, slice Slice) (more bool, err error
 	return more || len(ids) == pageBoards, failed
 }
 
-// Periods goes on with the deletion of periods, those of deleted boards too.
+// Periods continues the deletion of periods, also of deleted boards.
 func (s *Sweeper) Periods(ctx context.Context, slice Slice) (more bool, err error) {
 	for !slice.Over() {
 		var ids []int64

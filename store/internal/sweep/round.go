@@ -21,11 +21,11 @@ const sliceTime = 2 * time.Second
 // failedTurns is how many turns of one job may fail in a round.
 const failedTurns = 3
 
-// Job is one kind of housekeeping.
+// Job is a kind of housekeeping.
 type Job struct {
 	Name string
-	// Run works until there is no more to do or its slice is over, and reports whether there may be more, beside what failed.
-	// It remembers by itself where it stopped.
+	// Run works until there is no more to do or its slice is over, and reports whether there may be more, apart from
+	// failures. It remembers where it stopped.
 	Run func(ctx context.Context, slice Slice) (more bool, err error)
 }
 
@@ -35,9 +35,9 @@ type Slice struct{ until time.Time }
 // Over reports whether the time of the turn is over.
 func (s Slice) Over() bool { return !s.until.IsZero() && !time.Now().Before(s.until) }
 
-// Round gives each job a turn, and further turns to those that have more to do, until all are done or ctx ends: then they go
-// on in the next round. A job that does not end is cut off before it has taken the time of the jobs after it. Errors are
-// those of the jobs, by their names.
+// Round gives each job a turn, and further turns to those that have more to do, until all are done or ctx ends: then they
+// continue in the next round. A job that does not end is cut off before it takes the time of the jobs after it. The errors
+// are the errors of the jobs, with their names.
 func Round(ctx context.Context, jobs []Job) error {
 	var failed []error
 	failures := map[string]int{}
@@ -71,7 +71,7 @@ func turn(ctx context.Context, job Job, sharing int) (more bool, err error) {
 	return job.Run(ctx, Slice{time.Now().Add(slice)})
 }
 
-// Turns remembers how often each piece of work that waits was begun, so that one that fails or takes long does not delay the
+// Turns remembers how often each piece of work that waits was begun, so that a failing or slow piece does not delay the
 // others. The zero value is ready. It belongs to one job.
 type Turns[K comparable] struct{ begun map[K]int }
 

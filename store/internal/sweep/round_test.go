@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestRoundGivesEachATurn: jobs that have endless work, hang or fail take no turn from the others, and the time that is
-// left goes to those that can use it.
+// TestRoundGivesEachATurn: jobs that have endless work, hang or fail take no turn from the others, and the remaining time
+// goes to jobs that can use it.
 func TestRoundGivesEachATurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ const (
 	DeletedMark = "~"
 )
 
-// Config is how long rows are kept, and what is kept with entries.
+// Config has the time for which rows are kept, and the data kept with entries.
 type Config struct {
 	KeyTTL, ChangeTTL, AuditTTL time.Duration
 
@@ -75,7 +75,7 @@ func (s *Sweeper) Begin(ctx context.Context) (now time.Time, end func(), err err
 	return now, end, nil
 }
 
-// Before returns the moment before which something is older than age.
+// Before returns the moment before which rows are older than age.
 func (s *Sweeper) Before(age time.Duration) time.Time {
 	if s.doubted {
 		return time.Unix(0, 0).UTC()

@@ -1,6 +1,6 @@
 // Package dbtest gives tests of the store and of features stores on MySQL and MariaDB, and a proxy that breaks their connections.
 //
-// Read dbtest.go (stores, boards, what is waited for), then proxy.go (faults) and clock.go.
+// Read dbtest.go (stores, boards, waiting), then proxy.go (faults) and clock.go.
 package dbtest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"leaderboard/store"
 )
 
-// Open returns a migrated store on a database. The parts of features that it has are those of change.
+// Open returns a migrated store on a database. It has the parts of features that change sets.
 func Open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	t.Helper()
 	db := Connect(t, dsn)
@@ -53,7 +53,7 @@ func ClockBy(ahead *atomic.Int64) func(*store.Config) {
 	}
 }
 
-// Connect returns a pool of its own, for what a test does behind the store's back.
+// Connect returns a separate pool, for the statements of a test that bypass the store.
 func Connect(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
 	db, err := store.Connect(dsn)
@@ -89,7 +89,7 @@ func One(board, key, member string, score int64) leaderboard.SubmitRequest {
 	return leaderboard.SubmitRequest{Board: board, Key: key, Entries: []leaderboard.Submission{{Member: member, Score: score}}}
 }
 
-// ScoreOf returns a member's score, -1 when it has none.
+// ScoreOf returns a member's score, -1 without an entry.
 func ScoreOf(t testing.TB, s *store.Store, ref leaderboard.PeriodRef, member string) int64 {
 	t.Helper()
 	out, err := s.Entries.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{member}})
@@ -186,7 +186,7 @@ func MustExec(t testing.TB, db *sql.DB, query string, args ...any) {
 	}
 }
 
-// Count returns how many rows there are, of what follows FROM.
+// Count returns the number of rows that match the text after FROM.
 func Count(t testing.TB, db *sql.DB, query string, args ...any) (n int) {
 	t.Helper()
 	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+query, args...).Scan(&n); err != nil {
@@ -199,7 +199,7 @@ func Count(t testing.TB, db *sql.DB, query string, args ...any) (n int) {
 type AuditEntry struct {
 	ID        int64
 	Time      leaderboard.Micros // database clock
-	Actor     string             // id of the key; the scope of one from the settings; "" for the service itself
+	Actor     string             // id of the key; the scope of a key from the settings; "" for the service itself
 	Action    leaderboard.AuditAction
 	Board     string // its name at the time, "" for none
 	Member    string // "" for none

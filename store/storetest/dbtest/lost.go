@@ -12,7 +12,7 @@ import (
 type LostCommit struct {
 	Lossy, Direct *store.Store // through a proxy, and not
 	Lose          func()       // the next COMMIT of Lossy
-	After         int64        // what a member who had 10, and is given 5 by it, has in MySQL then
+	After         int64        // the member's score in MySQL then, if it had 10 and is given 5
 	Heard         []int64      // the last seqs of the commits that Lossy reported
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Fault is what a proxy does to a connection on account of a request.
+// Fault is the action of a proxy on a connection because of a request.
 type Fault int
 
-// What a proxy may do.
+// The possible actions of a proxy.
 const (
 	FaultPass      Fault = iota
 	FaultCutBefore       // the request does not reach MySQL; the connection breaks
@@ -29,7 +29,7 @@ type Proxy struct {
 	upstream string
 	mu       sync.Mutex
 	judge    func(statement string) Fault
-	released chan struct{} // closed when statements that are held go on
+	released chan struct{} // closed when held statements continue
 	sent     []onWire      // while recording
 	recorded bool
 }
@@ -128,9 +128,9 @@ func (p *Proxy) Hold(text string, n int) (held <-chan struct{}, release func()) 
 	return reports, sync.OnceFunc(func() { close(released) })
 }
 
-// Committed calls do and returns the packets of the one transaction of a writer that it commits, from START TRANSACTION to COMMIT. What a
-// store sends besides does not count, and comes when it likes: looks at the server, connections that are made, an attempt that another
-// session had rolled back.
+// Committed calls do and returns the packets of the one transaction of a writer that it commits, from START TRANSACTION to
+// COMMIT. Other statements of a store do not count, and come at any time: looks at the server, connections that are made,
+// an attempt that another session had rolled back.
 func (p *Proxy) Committed(t *testing.T, do func() error) (packets []string) {
 	t.Helper()
 	p.mu.Lock()
@@ -178,7 +178,7 @@ func About(packets []string, text string) (n int) {
 // Heal has the proxy pass everything on.
 func (p *Proxy) Heal() { p.On("", FaultPass, 0) }
 
-// ask returns what happens to a statement, once it is released if it is held.
+// ask returns the fate of a statement, once it is released if it is held.
 func (p *Proxy) ask(conn int64, statement string) Fault {
 	p.mu.Lock()
 	if p.recorded {
@@ -246,7 +246,8 @@ func (p *Proxy) serve(conn int64, client net.Conn) {
 	}
 }
 
-// readPacket reads one packet of a client: 3 bytes of length, a number, and the payload; a query is 3 and its text.
+// readPacket reads one packet of a client: 3 bytes of length, a number, and the payload; a query is the byte 3 and its
+// text.
 func readPacket(r io.Reader) (packet []byte, statement string, err error) {
 	head := make([]byte, 4)
 	if _, err := io.ReadFull(r, head); err != nil {

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
-// TestProxy: a statement that is cut off before the server has it is not done; one that loses its answer is done.
+// TestProxy: a statement that is cut off before the server has it is not done; a statement that loses its answer is done.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
