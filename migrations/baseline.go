@@ -36,8 +36,8 @@ const (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`
 )
 
-// ErrOtherSchema means that the tables of a database were not made by the migrations of this program. It leaves them as
-// they are.
+// ErrOtherSchema means that the tables of a database were not made by the migrations of this program. It does not change
+// them.
 var ErrOtherSchema = errors.New("this database has another schema")
 
 //go:embed 00001_baseline.sql
@@ -59,7 +59,7 @@ func baselineSum() []byte {
 type found struct {
 	version  int64  // newest applied migration; 0: none
 	baseline []byte // SHA-256 of the baseline that it began with; nil: not noted
-	table    string // one of the tables of the baseline; "": it has none of them
+	table    string // one of the tables of the baseline; "": none exists
 }
 
 // inspect changes nothing and takes no lock.
@@ -74,8 +74,8 @@ func inspect(ctx context.Context, db *sql.DB) (f found, err error) {
 			break
 		}
 	}
-	// These two are asked for by name: a list lacks the tables that the account may not read, and a schema whose notes
-	// cannot be seen would look like that of another program.
+	// These two are named explicitly: a list lacks the tables that the account may not read, and a schema whose migration
+	// rows cannot be seen would look like another program's.
 	const newest = "SELECT COALESCE(MAX(version_id), 0) FROM " + goose.DefaultTablename + " WHERE is_applied"
 	if err := db.QueryRowContext(ctx, newest).Scan(&f.version); err != nil && !noTable(err) {
 		return f, err
@@ -109,7 +109,7 @@ func tablesOf(ctx context.Context, db *sql.DB) (names []string, err error) {
 	return names, rows.Err()
 }
 
-// errHalfDown is an ErrOtherSchema that Down mends.
+// errHalfDown is an ErrOtherSchema that Down repairs.
 var errHalfDown = fmt.Errorf("%w: taking it back was cut short, and `leaderboard migrate down` goes on with it", ErrOtherSchema)
 
 // check returns an ErrOtherSchema that says what to do, unless the schema is this program's or empty.

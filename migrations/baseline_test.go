@@ -101,8 +101,8 @@ func TestHiddenNotes(t *testing.T) {
 	}
 }
 
-// TestNewerSchema: a later version of the program has migrated the same schema. This one goes on working, and takes
-// nothing back that it does not know.
+// TestNewerSchema: a later version of the program has migrated the same schema. This version continues to work, and reverts
+// nothing that it does not know.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, db *sql.DB) {
@@ -133,7 +133,7 @@ func TestNewerSchema(t *testing.T) {
 	})
 }
 
-// TestHalfDown: when a Down was cut short, only Down goes on.
+// TestHalfDown: when a Down was cut short, only Down continues.
 func TestHalfDown(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, db *sql.DB) {
@@ -157,7 +157,7 @@ func TestHalfDown(t *testing.T) {
 	})
 }
 
-// unchanged checks that work leaves every table and every row as it was.
+// unchanged checks that work changes no table and no row.
 func unchanged(t *testing.T, db *sql.DB, work func()) {
 	t.Helper()
 	was := contents(t, db)

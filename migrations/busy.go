@@ -17,8 +17,8 @@ const (
 	busyWait = time.Minute
 )
 
-// ErrBusy: a table was in use by others, such as an export, during all attempts. What is applied stays; another call
-// goes on there.
+// ErrBusy: a table was in use by others, such as an export, during all attempts. Applied migrations stay; another call
+// continues there.
 var ErrBusy = errors.New("a table is in use by a long transaction")
 
 // whenFree repeats step while it fails because a table is in use.

@@ -23,14 +23,14 @@ const (
 	lockName = "CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 40))"
 )
 
-// ErrLocked: another process migrates, and took longer than lockWait, or took over because this one was silent. Another
-// call goes on where that one ends.
+// ErrLocked: another process migrates, and took longer than lockWait, or took over because this process was silent. Another
+// call continues where the other process ends.
 var ErrLocked = errors.New("another process is migrating")
 
-// locked holds the named lock while work runs on a schema that is this program's, or has the one fault that work
-// repairs. goose has lockers for Postgres only, and creates its own table before it would take one; so the lock is held
-// here, on a connection of its own, around everything goose does. work calls held before each step: the server releases
-// the lock with the connection.
+// locked holds the named lock while work runs on a schema that is this program's, or has the fault that work repairs. goose
+// has lockers for Postgres only, and creates its own table before taking a lock; so the lock is held here, on a separate
+// connection, around everything goose does. work calls held before each step: the server releases the lock with the
+// connection.
 func locked(ctx context.Context, db *sql.DB, mended error, work func(p *goose.Provider, f *found, held func() error) error) (err error) {
 	provider, err := goose.NewProvider(goose.DialectMySQL, db, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
@@ -54,7 +54,7 @@ func locked(ctx context.Context, db *sql.DB, mended error, work func(p *goose.Pr
 	return work(provider, &f, func() error { return lock.held(ctx) })
 }
 
-// lock is the named lock of the server, on a session of its own that is pinged.
+// lock is the named lock of the server, on a separate session that is pinged.
 type lock struct {
 	mu   sync.Mutex // one statement at a time
 	conn *sql.Conn

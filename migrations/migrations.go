@@ -1,6 +1,6 @@
-// Package migrations holds the schema of the database and applies it. MySQL commits each DDL statement by itself, so
-// each of them may be repeated: the next process begins a half-applied migration again. Several processes may call
-// everything here at once: a named lock of the database server lets one of them work at a time.
+// Package migrations holds the schema of the database and applies it. MySQL commits each DDL statement separately, so each
+// of them may be repeated: the next process begins a half-applied migration again. Several processes may call everything
+// here at once: a named lock of the database server lets one of them work at a time.
 package migrations
 
 import (
@@ -19,14 +19,14 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// Applied is one migration that was carried out.
+// Applied is a migration that was carried out.
 type Applied struct {
 	Version int64
 	Name    string // such as 00001_baseline.sql
 	Took    time.Duration
 }
 
-// State is one migration and whether the database has it.
+// State is a migration and whether the database has it.
 type State struct {
 	Version   int64
 	Name      string
@@ -36,9 +36,9 @@ type State struct {
 
 // Up applies the missing migrations, in order, and returns them: none when the database is up to date. When it fails
 // half-way, the migrations before the failed one stay applied, and are returned. db needs two free connections and
-// parseTime, and sessions with a short lock_wait_timeout (see store.Connect): a statement that waits for a table makes
-// all others wait for it, so it must give up soon and is tried again. The account needs the rights to CREATE, ALTER,
-// DROP and CREATE VIEW. Errors: ErrOtherSchema, with which nothing was done; ErrLocked, ErrBusy.
+// parseTime, and sessions with a short lock_wait_timeout (see store.Connect): a statement that waits for a table makes all
+// others wait for it, so it must give up soon and is tried again. The account needs the rights to CREATE, ALTER, DROP and
+// CREATE VIEW. Errors: ErrOtherSchema, when nothing was done; ErrLocked, ErrBusy.
 func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 	var done []Applied
 	err := locked(ctx, db, nil, func(p *goose.Provider, f *found, held func() error) error {
@@ -68,8 +68,8 @@ func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 	return done, nil
 }
 
-// Down reverts the newest applied migration, and deletes its data. The result is nil when none is applied. A migration
-// that this program does not have is an error, as is ErrOtherSchema; nothing was done then.
+// Down reverts the newest applied migration, and deletes its data. The result is nil when none is applied. An unknown
+// migration is an error, like ErrOtherSchema; nothing was done then.
 func Down(ctx context.Context, db *sql.DB) (*Applied, error) {
 	var done *Applied
 	err := locked(ctx, db, errHalfDown, func(p *goose.Provider, f *found, held func() error) error {
@@ -146,8 +146,8 @@ func Version(ctx context.Context, db *sql.DB) (int64, error) {
 	return f.version, nil
 }
 
-// Pending reports whether the database lacks a migration of this program. A database that is newer than the program
-// lacks nothing: the previous version of the program works on each schema. Errors: those of Version.
+// Pending reports whether the database lacks a migration of this program. A database that is newer than the program lacks
+// nothing: the previous version of the program works on each schema. Errors: the errors of Version.
 func Pending(ctx context.Context, db *sql.DB) (bool, error) {
 	version, err := Version(ctx, db)
 	return version < Latest(), err

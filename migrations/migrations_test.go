@@ -39,7 +39,7 @@ func dialects(t *testing.T, test func(t *testing.T, db *sql.DB)) {
 	t.Run("mariadb", func(t *testing.T) { t.Parallel(); test(t, openDB(t, testenv.MariaDB(t))) })
 }
 
-// schema returns what SHOW CREATE says about every table and view, in order of name.
+// schema returns the output of SHOW CREATE for every table and view, in order of name.
 func schema(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), "SELECT table_name, table_type FROM information_schema.tables"+

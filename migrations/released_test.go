@@ -24,8 +24,8 @@ const (
 	sumsFile     = "testdata/released.sum" // SHA-256 and name of every migration that was released
 )
 
-// TestReleasedMigrations: a migration that was released stays as it was, byte for byte, and none is put before one: databases
-// out there have it.
+// TestReleasedMigrations: a released migration does not change, byte for byte, and no migration is put before it: databases
+// already have it.
 func TestReleasedMigrations(t *testing.T) {
 	t.Parallel()
 	releases := readLines(t, releasesFile)
@@ -99,7 +99,7 @@ func record(t *testing.T, releases []string, sums map[string]string, version, co
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		if sums[name] == "" { // what was released before is compared, not taken over
+		if sums[name] == "" { // the sums of released files are compared, not updated
 			if sums[name], err = sumOf(os.DirFS("."), name); err != nil {
 				t.Fatal(err)
 			}

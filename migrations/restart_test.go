@@ -15,8 +15,8 @@ import (
 )
 
 // TestRestart kills the process before its first statement, before its second, and so on, on the way up and on the way
-// down. The database commits each statement by itself, so each of these leaves another half; the same command once more
-// finishes it, and the database is as if nothing had happened.
+// down. The database commits each statement separately, so each kill leaves a different partial state; the same command
+// again finishes it, and the database is as if nothing had happened.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
@@ -54,7 +54,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// killedAfter runs a step in a process of its own that is killed after n statements, and reports whether it was.
+// killedAfter runs a step in a separate process that is killed after n statements, and reports whether it was.
 func killedAfter(t *testing.T, dsn string, n int64, step func(*sql.DB) error) bool {
 	t.Helper()
 	inner, err := mysql.MySQLDriver{}.OpenConnector(dsn + "?parseTime=true")
@@ -74,7 +74,7 @@ func killedAfter(t *testing.T, dsn string, n int64, step func(*sql.DB) error) bo
 
 var errKilled = errors.New("the process is killed")
 
-// killer opens connections over which some changing statements are sent, and then nothing any more.
+// killer opens connections over which some changing statements are sent, and then nothing.
 type killer struct {
 	driver.Connector
 	left atomic.Int64
@@ -91,7 +91,7 @@ func (k *killer) Connect(ctx context.Context) (driver.Conn, error) {
 	return &mortal{conn.(mysqlConn), k}, nil
 }
 
-// mysqlConn is what the driver's connections can do.
+// mysqlConn is the set of methods of the driver's connections.
 type mysqlConn interface {
 	driver.Conn
 	driver.ConnBeginTx

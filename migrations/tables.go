@@ -15,7 +15,8 @@ var (
 	dropTable   = regexp.MustCompile(`DROP TABLE IF EXISTS (\w+)`)
 )
 
-// Tables returns the tables that the migrations create and do not drop later, in order, without those in which migrations are noted.
+// Tables returns the tables that the migrations create and do not drop later, in order, without the tables that record
+// migrations.
 func Tables() []Table {
 	var out []Table
 	names, err := fs.Glob(files, "*.sql")

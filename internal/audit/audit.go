@@ -1,4 +1,4 @@
-// Package audit writes the record of what admins and keys have changed, the table audit.
+// Package audit writes the record of changes by admins and keys, the table audit.
 //
 // A row is written in the transaction that makes the change, by Write or, in a packet of statements, by Append: every change
 // calls one of them before the commit, and a change that did nothing writes no row.
@@ -19,8 +19,8 @@ type Change struct {
 	Action leaderboard.AuditAction
 	Board  string // name, "" for none
 	Member string // "" for none
-	// Before and After are the old and the new state, each encoded as a JSON object; nil for none. They never contain a
-	// secret, and the id of a member only where erasing the member removes it, see Erase.
+	// Before and After are the old and the new state, each encoded as a JSON object; or nil. They never contain a secret,
+	// and the id of a member only where erasing the member removes it, see Erase.
 	Before, After any
 }
 

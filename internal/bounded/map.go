@@ -48,7 +48,7 @@ func (m *Map[K, V]) shard(key K) *shard[K, V] {
 	return &m.shards[maphash.Comparable(m.seed, key)%shards]
 }
 
-// Get returns the value of a key, and false when there is none.
+// Get returns the value of a key, or false.
 func (m *Map[K, V]) Get(key K) (V, bool) {
 	s := m.shard(key)
 	s.mu.Lock()
@@ -80,8 +80,8 @@ func (m *Map[K, V]) Put(key K, bytes int, value V) {
 	m.Update(key, bytes, func(V, bool) V { return value })
 }
 
-// Update sets the value of a key to the result of change, and returns it. change gets the present value; ok reports whether there
-// is one. A value larger than the bound of a shard is not kept.
+// Update sets the value of a key to the result of change, and returns it. change gets the present value; ok reports whether
+// the key has a value. A value larger than the bound of a shard is not kept.
 func (m *Map[K, V]) Update(key K, bytes int, change func(old V, ok bool) V) V {
 	s := m.shard(key)
 	s.mu.Lock()

@@ -50,7 +50,7 @@ func Start(cmd *exec.Cmd, death syscall.Signal) (*Process, error) {
 // Done returns a channel that is closed when the child has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait waits for the end of the child. The error is that of exec.Cmd.Wait, nil for exit status 0.
+// Wait waits for the end of the child. The error is the error of exec.Cmd.Wait, nil for exit status 0.
 func (p *Process) Wait() error {
 	<-p.done
 	return p.err

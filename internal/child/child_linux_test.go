@@ -24,7 +24,7 @@ func TestOutlivesTheStartingThread(t *testing.T) {
 	var begin func()
 	begin = func() {
 		runtime.LockOSThread()
-		if syscall.Gettid() == os.Getpid() { // the main thread never ends: while it is held, another one is taken
+		if syscall.Gettid() == os.Getpid() { // the main thread never ends: while it is held, another thread is used
 			go begin()
 			<-done
 			runtime.UnlockOSThread()

@@ -1,4 +1,4 @@
-// Package demo makes boards that show what the service can do, with closed periods, and plays on them now and then. The
+// Package demo makes boards that show the features of the service, with closed periods, and plays on them now and then. The
 // members, and how often and how well they play, are the same on every machine; the times depend on the day on which the
 // boards are made.
 package demo
@@ -45,9 +45,9 @@ func Member(i int) string {
 	return fmt.Sprintf("%s-%s-%d", kinds[i%len(kinds)], animals[i%len(animals)], i+1)
 }
 
-// Score returns the best score of the i-th member on Board. Scores have a log-normal distribution, like those of games: most
-// are modest, few are great. They come in steps, and several members reach the best possible score, so there are ties at every
-// height.
+// Score returns the best score of the i-th member on Board. Scores have a log-normal distribution, like scores of games:
+// most are modest, few are great. They come in steps, and several members reach the best possible score, so there are ties
+// at every height.
 func Score(i int) int64 { return score(rand.New(rand.NewPCG(uint64(i), 2026))) }
 
 func score(r *rand.Rand) int64 {
@@ -111,7 +111,7 @@ func boardRules(now time.Time) map[string]leaderboard.Rules {
 	}
 }
 
-// seasons returns two closed seasons, the current one, which began a week ago, and those of some years to come.
+// seasons returns two closed seasons, the current season, which began a week ago, and the seasons of some years to come.
 func seasons(now time.Time) []leaderboard.SeasonRule {
 	const over, all = 2, 42
 	start := midnight(now).Add(-(over*season + 7) * day)

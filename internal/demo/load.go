@@ -29,11 +29,11 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// loading is one run of Load.
+// loading is a run of Load.
 type loading struct {
 	Options
 	store    *store.Store
-	lists    friends  // nil: there are none
+	lists    friends  // nil: no lists
 	profiles profiles // likewise
 	clock    *clock
 	now      time.Time // of the database, when it began
@@ -75,7 +75,7 @@ func Load(ctx context.Context, o Options) (err error) {
 	return l.load(ctx)
 }
 
-// present reports whether a board is there and complete. One that was not finished is deleted.
+// present reports whether a board exists and is complete. An unfinished board is deleted.
 func (l *loading) present(ctx context.Context, name string) (bool, error) {
 	b, err := l.store.Boards.Board(ctx, name)
 	switch {
@@ -131,7 +131,7 @@ func (l *loading) begin(ctx context.Context, name string, rules leaderboard.Rule
 	return l.put(name)(ctx, rules)
 }
 
-// submit puts entries on a board, all of which must be accepted.
+// submit puts entries on a board, which must all be accepted.
 func (l *loading) submit(ctx context.Context, board string, entries []leaderboard.Submission) error {
 	receipt, err := l.store.Writer.Submit(ctx, leaderboard.SubmitRequest{Board: board, Entries: entries})
 	if err != nil {

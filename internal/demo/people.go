@@ -27,7 +27,7 @@ import (
 var names string
 
 const (
-	regularsOfAll = 100  // the first members play day by day, and so do
+	regularsOfAll = 100  // the first members play day by day, like
 	regularsBest  = 50   // the best of
 	regularsAmong = 5000 // these
 	atOnce        = 8    // profiles that are written at the same time
@@ -105,7 +105,7 @@ func plainName(i int) string {
 	return strings.Join(words[:2], " ")
 }
 
-// profile returns the profile of a member. Every other member has a picture; pages draw one for the others.
+// profile returns the profile of a member. Every other member has a picture; pages draw a picture for the others.
 func profile(i int, name string) (leaderboard.Profile, error) {
 	r := rand.New(rand.NewPCG(uint64(i), 7))
 	countries := [...]string{"AR", "BR", "CA", "DE", "EG", "FR", "GR", "IN", "JP", "KE", "KR", "MX", "NO", "PL", "TR", "US"}

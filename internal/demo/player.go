@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Database is the part of the store that the player needs. After an error the player goes on.
+// Database is the part of the store that the player needs. After an error the player continues.
 type Database interface {
 	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
 	Current(ctx context.Context, board string) (leaderboard.Listing, error)
@@ -57,7 +57,7 @@ func newPlayer(database Database, members int) *player {
 	return p
 }
 
-// play submits once. At the start it lets a member of Board overtake another one, since its page is what people look at then.
+// play submits once. At the start it lets a member of Board overtake another one, since people look at its page then.
 func (p *player) play(ctx context.Context, r *rand.Rand) error {
 	i := p.regulars[r.IntN(len(p.regulars))]
 	board, e := Board, leaderboard.Submission{Member: Member(i)}
@@ -93,8 +93,8 @@ func (p *player) play(ctx context.Context, r *rand.Rand) error {
 	return err
 }
 
-// overtaking returns a score with which a member near the top of Board overtakes another one or draws level, nil if that is not
-// possible.
+// overtaking returns a score with which a member near the top of Board overtakes another member or draws level, nil if that
+// is not possible.
 func (p *player) overtaking(ctx context.Context, r *rand.Rand, window leaderboard.Window) (*leaderboard.Submission, error) {
 	listing, err := p.database.Current(ctx, Board)
 	if err != nil {

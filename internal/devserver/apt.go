@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// listsAge is how long downloaded package lists serve: MySQL, MariaDB and Redis
-// are usually fetched one after another.
+// listsAge is the age up to which downloaded package lists are used: MySQL, MariaDB and Redis are usually fetched one after
+// another.
 const listsAge = time.Hour
 
 // apt is a private apt: its own sources, lists, cache and an empty list of
@@ -87,8 +87,8 @@ func (a apt) closure(ctx context.Context, packages []string) ([]string, error) {
 	return a.download(ctx, packages)
 }
 
-// setUp writes the private configuration. It reads the package lists, and
-// reports true, unless those that are there are of the same sources and recent.
+// setUp writes the private configuration. It reads the package lists, and reports true, unless recent lists of the same
+// sources are present.
 func (a apt) setUp(ctx context.Context) (updated bool, err error) {
 	for _, d := range []string{"lists/partial", "cache/archives/partial", "none"} {
 		if err := os.MkdirAll(a.at(d), 0o755); err != nil {
@@ -101,7 +101,7 @@ func (a apt) setUp(ctx context.Context) (updated bool, err error) {
 			return false, err
 		}
 	}
-	old, _ := os.ReadFile(a.at("sources.list")) // none is as good as another
+	old, _ := os.ReadFile(a.at("sources.list")) // without a file the sources differ
 	stamp, err := os.Stat(a.at("updated"))
 	if err == nil && string(old) == sources && time.Since(stamp.ModTime()) < listsAge {
 		return false, nil
@@ -122,9 +122,8 @@ func (a apt) update(ctx context.Context) error {
 	return os.WriteFile(a.at("updated"), nil, 0o644)
 }
 
-// download tries the packages in turn. apt-get goes on with what a download
-// that broke off has left, and checks every file against the signed lists.
-// Another kind's leftovers do no harm, but old versions would.
+// download tries the packages in turn. apt-get continues an interrupted download, and checks every file against the signed
+// lists. Another kind's leftovers do no harm, but old versions would.
 func (a apt) download(ctx context.Context, packages []string) ([]string, error) {
 	if err := a.get(ctx, "autoclean", "-qq"); err != nil {
 		return nil, err
@@ -168,7 +167,7 @@ func machineSources(ctx context.Context, own bool) (string, error) {
 	return sourcesList(release, targets, own)
 }
 
-// machineArchives returns what this machine's distribution says of itself, and where it gets its packages, in lines of
+// machineArchives returns the description of this machine's distribution, and the archives of its packages, in lines of
 // "URI release component".
 func machineArchives(ctx context.Context) (release map[string]string, targets []string, err error) {
 	text, err := os.ReadFile("/etc/os-release")

@@ -14,14 +14,14 @@ import (
 // Browser is a Chromium that this machine can run.
 type Browser struct {
 	Path string
-	Env  []string // variables that it needs besides those of this process
+	Env  []string // its variables in addition to the environment of this process
 }
 
-// browserPackages are Chromium, and fonts for what people call themselves.
+// browserPackages are Chromium, and fonts for the names of people.
 const browserPackages = "chromium fonts-dejavu-core fonts-droid-fallback fonts-noto-color-emoji"
 
-// FindBrowser returns the Chromium on PATH, else one that it fetches like the servers. dir is the folder of what was
-// fetched; empty means the user's cache folder.
+// FindBrowser returns the Chromium on PATH, else a Chromium that it fetches like the servers. dir is the folder for fetched
+// programs; empty means the user's cache folder.
 func FindBrowser(ctx context.Context, dir string, log func(string, ...any)) (Browser, error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -48,8 +48,9 @@ func FindBrowser(ctx context.Context, dir string, log func(string, ...any)) (Bro
 	return c.browserIn(root)
 }
 
-// fetchBrowser unpacks Chromium, and all it needs but the C library, into dir. They are of the machine's own release, not
-// of the one that has MySQL: Chromium starts itself again for each page, which it does with the machine's loader.
+// fetchBrowser unpacks Chromium, and all it needs but the C library, into dir. The packages come from the machine's own
+// release, not from the release that has MySQL: Chromium starts itself again for each page, which it does with the
+// machine's loader.
 func (c cache) fetchBrowser(ctx context.Context, dir string) error {
 	return c.fetchPackages(ctx, apt{dir: filepath.Join(c.dir, "apt-own"), own: true}, []string{browserPackages}, dir)
 }

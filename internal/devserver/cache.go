@@ -10,14 +10,13 @@ import (
 	"path/filepath"
 )
 
-// cacheVersion names the layout below the cache folder. Raise it when what is
-// fetched or how a template is made changes.
+// cacheVersion names the layout below the cache folder. Raise it when the set of fetched files or the way of making
+// templates changes.
 const cacheVersion = "servers-1"
 
-// cache is the folder that keeps fetched programs (programs/<kind>) and
-// initialised data folders (templates/<kind>-<hash>). Everything in it was
-// made beside its place and renamed into it when complete, under a lock, so
-// any number of processes may use it at once and a broken half is made again.
+// cache is the folder that keeps fetched programs (programs/<kind>) and initialised data folders (templates/<kind>-<hash>).
+// Everything in it was made in a temporary folder and renamed when complete, under a lock, so any number of processes may
+// use it at once and an incomplete part is made again.
 type cache struct{ dir string }
 
 func openCache(dir string) (cache, error) {
@@ -35,8 +34,7 @@ func openCache(dir string) (cache, error) {
 	return cache{dir: dir}, nil
 }
 
-// once makes the folder name, if absent, by filling a temporary folder beside
-// it. The second caller waits for the first.
+// once makes the folder name, if absent, by filling a temporary folder next to it. The second caller waits for the first.
 func (c cache) once(ctx context.Context, name string, fill func(ctx context.Context, dir string) error) (string, error) {
 	path := filepath.Join(c.dir, name)
 	if _, err := os.Stat(path); err == nil {

@@ -15,7 +15,7 @@ import (
 // clusterSlots is how many hash slots a Redis Cluster has.
 const clusterSlots = 16384
 
-// ClusterConfig says what a Redis Cluster is like; the zero value is three primaries with a replica each.
+// ClusterConfig is the shape of a Redis Cluster; the zero value is three primaries with a replica each.
 type ClusterConfig struct {
 	Primaries   int           // 3
 	Replicas    int           // of each primary; 1, none when below 0
@@ -38,7 +38,7 @@ func (c ClusterConfig) withDefaults() ClusterConfig {
 
 // Cluster is a Redis Cluster of private servers.
 type Cluster struct {
-	// Nodes are the primaries, in the order of their slots, then their replicas in the same order, as they are at first.
+	// Nodes are the primaries, in the order of their slots, then their replicas in the same order, at the start.
 	Nodes []*Server
 	// URL names all nodes, as --redis-url takes it.
 	URL string
@@ -47,8 +47,8 @@ type Cluster struct {
 	ids    []string // of the nodes
 }
 
-// StartRedisCluster returns a Redis Cluster in which all slots are served and all replicas are in step. What it does not
-// cover it does not serve, and serves the rest.
+// StartRedisCluster returns a Redis Cluster in which all slots are served and all replicas are in step. It refuses slots
+// that it does not cover, and serves the rest.
 func StartRedisCluster(ctx context.Context, cfg Config, of ClusterConfig) (*Cluster, error) {
 	of = of.withDefaults()
 	c := &Cluster{config: of}
@@ -68,7 +68,7 @@ func StartRedisCluster(ctx context.Context, cfg Config, of ClusterConfig) (*Clus
 	return c, nil
 }
 
-// startNode starts a server that is to join a cluster. The port on which nodes talk is found like the other one, because
+// startNode starts a server that will join a cluster. The port for the nodes' traffic is found like the other port, because
 // the usual one, 10,000 higher, may be in use.
 func startNode(ctx context.Context, cfg Config, name string, timeout time.Duration) (s *Server, err error) {
 	cfg.Dir, cfg.Databases = filepath.Join(cfg.Dir, name), 0

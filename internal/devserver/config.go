@@ -17,16 +17,16 @@ const (
 
 // Config says where servers live and how careful they are with their data.
 type Config struct {
-	// Dir holds a folder of data per kind and the servers' logs. It is made
-	// when missing; what it holds is used again by the next start.
+	// Dir holds a folder of data per kind and the servers' logs. It is made when missing; the next start uses its content
+	// again.
 	Dir string
 	// Log receives progress worth a user's attention; nil means silence.
 	Log func(format string, args ...any)
 	// MySQL and Redis are addresses of servers that run already: a
 	// go-sql-driver DSN and a redis:// URL. Empty means start one.
 	MySQL, Redis string
-	// Program is the path of the server program to start, in a root of unpacked packages or by itself; nothing else is
-	// tried then. Empty means look for one. A MariaDB may stand in for a MySQL, see Server.Kind.
+	// Program is the path of the server program to start, in a root of unpacked packages or alone; no other program is
+	// tried then. Empty: a program is searched. A MariaDB may stand in for a MySQL, see Server.Kind.
 	Program string
 	// Ephemeral deletes the data at Stop and keeps buffers small. Commits are
 	// as durable as MySQL's defaults make them.
@@ -37,10 +37,10 @@ type Config struct {
 	BinaryLog bool
 	// MySQLOnly refuses a MariaDB on PATH where StartMySQL would take it.
 	MySQLOnly bool
-	// Env are variables for the process of a MySQL or MariaDB, besides those of this process.
+	// Env are variables for the process of a MySQL or MariaDB, in addition to the environment of this process.
 	Env []string
-	// Patience is how many seconds a member of a group may be silent before it is expelled, and how long one without a majority
-	// waits for it, besides MySQL's five.
+	// Patience is how many seconds a member of a group may be silent before it is expelled, and how long a member without a
+	// majority waits for it, in addition to MySQL's five.
 	Patience int
 	// Databases is the number of Redis databases; 0 means Redis's own default.
 	Databases int
@@ -74,6 +74,6 @@ var (
 // socketName is the file of the socket, in the data folder.
 const socketName = "server.sock"
 
-// tmpDir returns the folder where a server with that data folder keeps temporary tables. It needs one of its own: one
-// that starts deletes what looks like a temporary table there, in the middle of another one's query.
+// tmpDir returns the folder where a server with that data folder keeps temporary tables. Each server needs a separate
+// folder: a starting server deletes everything in it that looks like a temporary table, even of another server's query.
 func tmpDir(dir string) string { return dir + ".tmp" }

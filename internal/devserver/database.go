@@ -31,9 +31,9 @@ func (s *Server) config() (*mysql.Config, error) {
 	return cfg, nil
 }
 
-// Exec runs a statement on a connection of its own, on a MySQL or MariaDB.
+// Exec runs a statement on a separate connection, on a MySQL or MariaDB.
 func (s *Server) Exec(ctx context.Context, statement string) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, startLimit) // a member may wait for a group that is no more
+	ctx, cancel := context.WithTimeout(ctx, startLimit) // a member may wait for a group that no longer exists
 	defer cancel()
 	cfg, err := s.config()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Server) Exec(ctx context.Context, statement string) (err error) {
 	return err
 }
 
-// value runs a query of one value on a connection of its own.
+// value runs a query of one value on a separate connection.
 func (s *Server) value(ctx context.Context, query string) (string, error) {
 	cfg, err := s.config()
 	if err != nil {

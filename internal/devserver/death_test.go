@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(leaks.Main(m))
 }
 
-// beParent starts servers, tells their process ids, and waits to be killed.
+// beParent starts servers, prints their process ids, and waits to be killed.
 func beParent(dir string) int {
 	cfg := Config{Dir: dir, Ephemeral: true, MySQLOnly: true}
 	for _, start := range []startFunc{StartRedis, StartMySQL} {
@@ -45,8 +45,7 @@ func beParent(dir string) int {
 	select {} // no deadlock: others wait for the children in system calls
 }
 
-// gone reports whether a process has ended. One that ended but was not yet
-// reaped by its new parent is gone as well.
+// gone reports whether a process has ended. A process that ended but was not yet reaped by its new parent is gone too.
 func gone(t *testing.T, pid string) bool {
 	t.Helper()
 	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
@@ -75,9 +74,8 @@ func waitFor(t *testing.T, limit time.Duration, what string, ok func() bool) {
 	}
 }
 
-// endAll ends the servers that a failed test leaves behind. Their parent is not
-// there to tell whether a number still means the same process, but it was dead
-// for seconds only.
+// endAll ends the servers that a failed test leaves behind. Without their parent it is unknown whether a number still means
+// the same process, but the parent died only seconds ago.
 func endAll(pids []string) {
 	for _, pid := range pids {
 		if n, err := strconv.Atoi(pid); err == nil {

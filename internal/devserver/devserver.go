@@ -11,7 +11,7 @@
 //     the user's cache folder. Nothing is installed system-wide and root is not
 //     needed: the programs run through the C library of their own folder.
 //
-// When none of them works the error says what to do; see ErrNoServer.
+// When no way works the error says what to do; see ErrNoServer.
 package devserver
 
 import (
@@ -26,10 +26,9 @@ import (
 // error that wraps it lists every attempt and the ways to help.
 var ErrNoServer = errors.New("no server program")
 
-// StartMySQL returns a running MySQL whose DSN names root without a database.
-// Unless cfg.MySQLOnly is set it may be a MariaDB found on PATH; Server.Kind
-// tells. It returns when the server answers, and fails with the end of the
-// server's log when it does not.
+// StartMySQL returns a running MySQL whose DSN names root without a database. Unless cfg.MySQLOnly is set it may be a
+// MariaDB found on PATH; see Server.Kind. It returns when the server answers, and fails with the end of the server's log
+// when it does not.
 func StartMySQL(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.MySQL != "" {
 		return givenMySQL(ctx, KindMySQL, cfg.MySQL)
@@ -44,7 +43,7 @@ func StartMySQL(ctx context.Context, cfg Config) (*Server, error) {
 	return start(ctx, KindMySQL, cfg)
 }
 
-// StartMariaDB does what StartMySQL does, for MariaDB alone. A given address is cfg.MySQL.
+// StartMariaDB is StartMySQL for MariaDB alone. A given address is cfg.MySQL.
 func StartMariaDB(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.MySQL != "" {
 		return givenMySQL(ctx, KindMariaDB, cfg.MySQL)
@@ -108,7 +107,7 @@ func start(ctx context.Context, kind Kind, cfg Config) (*Server, error) {
 	return nil, noServer(kind, failed)
 }
 
-// noServer returns the error for people: what was tried, and the three ways out.
+// noServer returns the error for people: the attempts, and the three ways out.
 func noServer(kind Kind, failed []error) error {
 	return fmt.Errorf("%w for %s. Any of these helps:\n"+
 		"  - Docker: docker compose up -d --wait mysql redis, then the addresses of its servers as below\n"+

@@ -11,16 +11,15 @@ import (
 	"leaderboard/internal/child"
 )
 
-// spawn starts a child in a process group of its own, so that a Ctrl-C at the
-// terminal reaches only us, who then stop it in order.
+// spawn starts a child in a separate process group, so that a Ctrl-C at the terminal reaches only us, who then stop it in
+// order.
 func spawn(cmd *exec.Cmd) (*child.Process, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return child.Start(cmd, syscall.SIGKILL)
 }
 
-// runCommand runs cmd to its end, or kills it when ctx ends first, and returns
-// what it wrote. A failure carries the end of its output. Like servers, it dies
-// with this process.
+// runCommand runs cmd to its end, or kills it when ctx ends first, and returns its output. A failure carries the end of its
+// output. Like servers, it dies with this process.
 func runCommand(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

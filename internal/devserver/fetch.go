@@ -119,7 +119,7 @@ func (c cache) download(ctx context.Context, a apt, packages []string) (debs []s
 		return nil, nil, errors.Join(err, lock.Close())
 	}
 	return debs, func() {
-		_ = a.tidy() // what is left does no harm
+		_ = a.tidy() // leftovers do no harm
 		_ = lock.Close()
 	}, nil
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Galera is a cluster of MariaDB servers, all of them private, in which what one commits is with all. One of them takes writes, and
-// the others are read-only.
+// Galera is a cluster of MariaDB servers, all of them private, in which a commit at one is at all. One of them takes
+// writes, and the others are read-only.
 type Galera struct {
 	Nodes []*Server // the first one takes writes at first
 }
@@ -32,7 +32,7 @@ func StartGalera(ctx context.Context, cfg Config) (*Galera, error) {
 	return g, nil
 }
 
-// StartGaleraNodes returns a cluster of so many nodes that are in step and read-only.
+// StartGaleraNodes returns a cluster of a number of nodes that are in step and read-only.
 func StartGaleraNodes(ctx context.Context, cfg Config, nodes int) (*Galera, error) {
 	g := &Galera{}
 	if err := g.start(ctx, cfg, nodes); err != nil {
@@ -83,8 +83,8 @@ func (g *Galera) start(ctx context.Context, cfg Config, nodes int) error {
 	return nil
 }
 
-// galeraPosition returns the argument that tells a node how far its data are, as galera_recovery does before each start: one that has
-// ended without having written it down would take its data for older than all.
+// galeraPosition returns the argument with the position of a node's data, as galera_recovery does before each start: a node
+// that ended without writing it down would consider its data older than all others.
 func galeraPosition(ctx context.Context, in *instance) ([]string, error) {
 	cmd, err := in.prog.command(append(in.args(), "--wsrep-recover")...)
 	if err != nil {
@@ -103,7 +103,7 @@ func galeraPosition(ctx context.Context, in *instance) ([]string, error) {
 	return []string{"--wsrep-start-position=" + position}, nil
 }
 
-// galeraArgs are what a node is started with, its cluster and the provider aside.
+// galeraArgs are the arguments of a node, without its cluster and the provider.
 func galeraArgs(cfg Config, name string, id int, address string) ([]string, error) {
 	ist, err := freePort()
 	if err != nil {
@@ -129,7 +129,7 @@ const galeraCopy = "copy"
 //go:embed galera_copy.sh
 var galeraCopyScript string
 
-// galeraProvider returns the library that makes a MariaDB a node: that of the program's own packages, of this machine, or of the
+// galeraProvider returns the library that makes a MariaDB a node: from the program's own packages, this machine, or the
 // distribution's package.
 func galeraProvider(ctx context.Context, cfg Config) (string, error) {
 	var folders []string
@@ -157,10 +157,10 @@ func galeraProvider(ctx context.Context, cfg Config) (string, error) {
 	return filepath.Join(root, "usr/lib/libgalera_smm.so"), err
 }
 
-// name returns what a node is called in the cluster.
+// name returns the name of a node in the cluster.
 func (g *Galera) name(of *Server) string { return "db" + strconv.Itoa(slices.Index(g.Nodes, of)+1) }
 
-// Writer returns the node that takes writes; nil when there is none, or more than one.
+// Writer returns the node that takes writes; nil if no node or several do.
 func (g *Galera) Writer(ctx context.Context) (writer *Server) {
 	for _, node := range g.Nodes {
 		said, err := node.value(ctx, "SELECT @@GLOBAL.read_only")
@@ -200,8 +200,8 @@ func (g *Galera) Promote(ctx context.Context, old, next *Server) error {
 	return nil
 }
 
-// RestartAll starts all nodes again, all of which were killed. They make a cluster again when all of them are there, by what each has
-// on its disk of the last one (pc.recovery, gvwstate.dat), and none takes writes.
+// RestartAll starts all nodes again, all of which were killed. They make a cluster again when all of them are there, by the
+// state of the last cluster on each disk (pc.recovery, gvwstate.dat), and none takes writes.
 func (g *Galera) RestartAll(ctx context.Context) error {
 	failed := make([]error, len(g.Nodes))
 	var starting sync.WaitGroup
@@ -215,7 +215,7 @@ func (g *Galera) RestartAll(ctx context.Context) error {
 	return g.AwaitNodes(ctx, len(g.Nodes))
 }
 
-// AwaitNodes waits until all nodes that run are in step, and so many of them.
+// AwaitNodes waits until all running nodes are in step, and their number is right.
 func (g *Galera) AwaitNodes(ctx context.Context, nodes int) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -241,7 +241,7 @@ func (g *Galera) AwaitNodes(ctx context.Context, nodes int) error {
 	})
 }
 
-// status returns what a MariaDB says of itself.
+// status returns the status variables of a MariaDB.
 func (s *Server) status(ctx context.Context, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

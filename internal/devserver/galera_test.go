@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestStartGalera: three nodes have what one of them commits, two of them take no writes, and one that was killed gets what it missed;
-// after all were killed they are a cluster again with what they had.
+// TestStartGalera: three nodes have the commits of each, two of them take no writes, and a killed node gets the missed
+// commits; after all were killed they are a cluster again with their data.
 func TestStartGalera(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -20,8 +20,8 @@ func programPath(t *testing.T, kind Kind) string {
 	return p.path
 }
 
-// TestGivenProgramIsStarted: the program that is given is the one that runs, with the libraries of the root that it is
-// in, also where another SQL server was asked for: then beside that one, in the same folder.
+// TestGivenProgramIsStarted: the given program runs, with the libraries of its root, also in place of another kind of SQL
+// server; then next to that kind, in the same folder.
 func TestGivenProgramIsStarted(t *testing.T) {
 	cfg := testConfig(t)
 	cfg.Program = programPath(t, KindMariaDB)

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// groupSize is how many members a group has: it goes on without one of them.
+// groupSize is the number of members of a group: it continues without one of them.
 const groupSize = 3
 
 // MySQLGroup is a MySQL Group Replication with one primary, all of it private servers.
 type MySQLGroup struct {
-	Nodes []*Server // the first one is the primary at first
+	Nodes []*Server // the first node is the primary at the start
 }
 
 // StartMySQLGroup returns a group whose members are all online.
@@ -35,7 +35,8 @@ func StartMySQLGroup(ctx context.Context, cfg Config) (*MySQLGroup, error) {
 	return g, nil
 }
 
-// StartMySQLMembers returns servers that can be made a group, and are none yet. Until they are members they are read-only.
+// StartMySQLMembers returns servers that can be made a group, but are not one yet. Until they are members they are
+// read-only.
 func StartMySQLMembers(ctx context.Context, cfg Config, members int) (*MySQLGroup, error) {
 	g := &MySQLGroup{}
 	if err := g.start(ctx, cfg, members); err != nil {
@@ -52,7 +53,7 @@ func (g *MySQLGroup) start(ctx context.Context, cfg Config, members int) error {
 	if err != nil {
 		return err
 	}
-	cfg.Env = append(slices.Clip(cfg.Env), "MYSQLD_PARENT_PID="+strconv.Itoa(os.Getpid())) // one that clones another's data ends, and trusts us to start it again
+	cfg.Env = append(slices.Clip(cfg.Env), "MYSQLD_PARENT_PID="+strconv.Itoa(os.Getpid())) // a server that clones another's data ends, and expects its parent to start it again
 	for i, seed := range seeds {
 		cfg.Dir = filepath.Join(dir, "mysql"+strconv.Itoa(i))
 		cfg.mysqlArgs = []string{
@@ -73,7 +74,7 @@ func (g *MySQLGroup) start(ctx context.Context, cfg Config, members int) error {
 	return nil
 }
 
-// add makes a server a member: the first one of the group, or one that gets what the group has.
+// add makes a server a member: the first of the group, or a later one that gets the group's data.
 func (g *MySQLGroup) add(ctx context.Context, node *Server, first bool) error {
 	const as = "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery'"
 	if err := node.Exec(ctx, as); err != nil {
@@ -94,7 +95,7 @@ func (g *MySQLGroup) bootstrap(ctx context.Context, node *Server) error {
 	return errors.Join(g.join(ctx, node), node.Exec(ctx, first+"OFF"))
 }
 
-// join makes a server a member that is none.
+// join adds a server to the group.
 func (g *MySQLGroup) join(ctx context.Context, node *Server) error {
 	if err := node.Exec(ctx, "START GROUP_REPLICATION"); err != nil {
 		return fmt.Errorf("start the replication of %s: %w", node.Addr, err)
@@ -102,8 +103,8 @@ func (g *MySQLGroup) join(ctx context.Context, node *Server) error {
 	return g.awaitOnline(ctx, node)
 }
 
-// Begin makes members that all ended, and were started again, a group: the one that has the transactions of all others begins, because
-// what was acknowledged is for sure on the one that was the primary alone.
+// Begin makes members that all ended, and were started again, a group: the member that has the transactions of all others
+// begins, because acknowledged transactions are certain to be only on the former primary.
 func (g *MySQLGroup) Begin(ctx context.Context) error {
 	first, has := g.Nodes[0], ""
 	for i, node := range g.Nodes {
@@ -158,7 +159,7 @@ func (g *MySQLGroup) awaitOnline(ctx context.Context, node *Server) error {
 	}
 }
 
-// Primary returns the member that takes writes, as a running member sees it; nil when there is none.
+// Primary returns the member that takes writes, as a running member sees it; or nil.
 func (g *MySQLGroup) Primary(ctx context.Context) *Server {
 	for _, node := range g.Nodes {
 		const primary = "SELECT MEMBER_PORT FROM performance_schema.replication_group_members WHERE MEMBER_ROLE = 'PRIMARY' AND MEMBER_STATE = 'ONLINE'"

@@ -12,7 +12,7 @@ import (
 	"leaderboard/internal/child"
 )
 
-// service is what differs between the kinds.
+// service is the part that differs between the kinds.
 type service interface {
 	// prepare fills the absent data folder dir.
 	prepare(ctx context.Context, prog program, c cache, dir string) error
@@ -43,7 +43,7 @@ type instance struct {
 	log  string // file
 	port int
 
-	more func(ctx context.Context, in *instance) ([]string, error) // returns arguments that each start has besides; nil for none
+	more func(ctx context.Context, in *instance) ([]string, error) // returns additional arguments for each start; nil: no more
 }
 
 func (in *instance) addr() string { return fmt.Sprintf("127.0.0.1:%d", in.port) }
@@ -94,8 +94,8 @@ func (in *instance) server(proc *child.Process) *Server {
 	return s
 }
 
-// lock takes the data folder for us. The server inherits the lock and holds it
-// for as long as it lives, so a next start waits for one that is still ending.
+// lock takes the data folder for us. The server inherits the lock and holds it for as long as it lives, so a next start
+// waits for a server that is still ending.
 func (in *instance) lock(ctx context.Context) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
@@ -117,8 +117,8 @@ func (in *instance) start(ctx context.Context) (*child.Process, error) {
 }
 
 func (in *instance) startLocked(ctx context.Context, lock *os.File) (*child.Process, error) {
-	// MySQL leaves the lock of its socket behind when it is killed, and does not start while any process has the number
-	// in it: another program after a reboot, or a zombie of its own. We hold the folder, so it is stale.
+	// MySQL leaves the lock of its socket behind when it is killed, and does not start while any process has the id in it:
+	// another program after a reboot, or its own zombie. We hold the folder, so it is stale.
 	if err := os.Remove(filepath.Join(in.dir, socketName+".lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("lock of the socket of %s: %w", in.prog.kind, err)
 	}
@@ -201,8 +201,8 @@ func portTaken(log string) bool {
 	return strings.Contains(strings.ToLower(log), "address already in use")
 }
 
-// logTail returns the last lines that were written to the file after from, and before them those that are errors: what follows an error
-// may be long.
+// logTail returns the last lines that were written to the file after from, and before them the error lines: a long text may
+// follow an error.
 func logTail(path string, from int64) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -39,7 +39,7 @@ func TestDataFolderIsLocked(t *testing.T) {
 	}
 }
 
-// TestLockDiesWithTheServer: the lock of a server that was killed is free for the next one at once.
+// TestLockDiesWithTheServer: the lock of a server that was killed is free for the next server at once.
 func TestLockDiesWithTheServer(t *testing.T) {
 	cfg := testConfig(t)
 	s := mustStart(t, StartRedis, cfg)
@@ -49,8 +49,8 @@ func TestLockDiesWithTheServer(t *testing.T) {
 	mustStart(t, StartRedis, cfg)
 }
 
-// TestBrokenProgramGivesWay: a program on PATH that does not work for us gives way to a fetched one, and when that
-// fails too the error tells about both.
+// TestBrokenProgramGivesWay: when a program on PATH does not work, a fetched program is used, and when it fails too the
+// error is about both.
 func TestBrokenProgramGivesWay(t *testing.T) {
 	calls := fakeApt(t)
 	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo 'Redis server v=7.0.0 sha=0' && exit\necho confined >&2\nexit 1\n"

@@ -16,9 +16,8 @@ func (mariadbService) prepare(ctx context.Context, prog program, c cache, dir st
 	return c.cloneTemplate(ctx, prog, dir, initMariaDB)
 }
 
-// initMariaDB does what mariadb-install-db does, without the tools that script
-// needs: it feeds the system tables to the server's bootstrap mode, which wants
-// each statement to end a line. They give root to 127.0.0.1 without a password.
+// initMariaDB does the work of mariadb-install-db, without its tools: it feeds the system tables to the server's bootstrap
+// mode, which requires each statement to end a line. They give root to 127.0.0.1 without a password.
 func initMariaDB(ctx context.Context, prog program, dir string) error {
 	share, err := mariadbShare(prog)
 	if err != nil {

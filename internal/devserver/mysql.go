@@ -46,11 +46,11 @@ func initMySQL(ctx context.Context, prog program, dir string) error {
 	return nil
 }
 
-// commonArgs returns what MySQL and MariaDB need for every run.
+// commonArgs returns the arguments of every run of MySQL and MariaDB.
 func commonArgs(prog program, dir string) []string {
 	settings := "--no-defaults"
 	if prog.kind == KindMySQL {
-		settings = "--defaults-file=" + os.DevNull // which leaves it what was persisted by SET PERSIST
+		settings = "--defaults-file=" + os.DevNull // it keeps the settings of SET PERSIST
 	}
 	args := []string{settings, "--datadir=" + dir, "--tmpdir=" + tmpDir(dir)}
 	if os.Geteuid() == 0 {
@@ -62,7 +62,7 @@ func commonArgs(prog program, dir string) []string {
 	return args
 }
 
-// mysqlPlaces tells a fetched MySQL where its files are; one on PATH knows.
+// mysqlPlaces returns the arguments with the places of a fetched MySQL's files; a MySQL on PATH knows them.
 func mysqlPlaces(prog program) []string {
 	if prog.root == "" {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// firstPort and lastPort bound the ports of our servers. They lie below the range from which kernels take the source
-// ports of outgoing connections (32768 and up on Linux): while a killed server's port is free, no client's connection
-// can sit on it and keep Restart from having it back.
+// firstPort and lastPort bound the ports of our servers. They are below the range from which kernels take the source ports
+// of outgoing connections (32768 and up on Linux): while a killed server's port is free, no client's connection can sit on
+// it and keep Restart from having it back.
 const firstPort, lastPort = 20000, 32000
 
 // freePort returns a TCP port of 127.0.0.1 that is free now. Another process may

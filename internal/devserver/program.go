@@ -15,13 +15,13 @@ import (
 type program struct {
 	kind    Kind
 	path    string // the program itself
-	root    string // the folder its packages were unpacked into; empty for one on PATH
+	root    string // the folder with its unpacked packages; empty for a program on PATH
 	version string // as in 8.4.3; see parseVersion
 }
 
 // command returns how to run p: directly, or through the loader and libraries of its own root, which are newer than the
-// machine's. The locale is C: Redis ends at once when the one of the environment is not installed, which is so in many
-// containers that are reached by ssh.
+// machine's. The locale is C: Redis ends at once when the environment's locale is not installed, as in many containers that
+// are reached by ssh.
 func (p program) command(args ...string) (*exec.Cmd, error) {
 	name := p.path
 	if p.root != "" {
@@ -53,8 +53,7 @@ func rootLoader(root string) (loader, libs string, err error) {
 	return "", "", fmt.Errorf("loader of %s: %w", root, err)
 }
 
-// probe fills in p.version and checks that p is what it is taken for: mysqld
-// on PATH is MariaDB on many machines.
+// probe fills in p.version and checks the kind of p: mysqld on PATH is MariaDB on many machines.
 func (p program) probe(ctx context.Context) (program, error) {
 	kind, version, err := p.ask(ctx)
 	if err != nil {
@@ -114,13 +113,13 @@ func (k Kind) standsInFor(asked Kind) bool {
 	return k != "" && (k == KindRedis) == (asked == KindRedis)
 }
 
-// parseVersion reads what a program prints for --version:
+// parseVersion reads the output of --version:
 //
 //	/usr/sbin/mysqld  Ver 8.4.3 for Linux on x86_64 (MySQL Community Server - GPL)
 //	mysqld  Ver 11.4.2-MariaDB for Linux on x86_64
 //	Redis server v=8.0.6 sha=00000000:0 malloc=jemalloc-5.3.1 bits=64 build=...
 //
-// The path before Ver may contain any word, so only the rest tells the product.
+// The path before Ver may contain any word, so only the rest identifies the product.
 func parseVersion(out string) (kind Kind, version string) {
 	line, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
 	if before, version, ok := strings.Cut(line, "server v="); ok {
@@ -137,7 +136,7 @@ func parseVersion(out string) (kind Kind, version string) {
 	return "", line
 }
 
-// sqlKind tells MariaDB from MySQL by a version as in SELECT VERSION().
+// sqlKind distinguishes MariaDB from MySQL by a version as in SELECT VERSION().
 func sqlKind(version string) Kind {
 	if strings.Contains(version, "MariaDB") {
 		return KindMariaDB

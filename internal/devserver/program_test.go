@@ -29,7 +29,7 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
-// TestLookPathTellsMariaDBFromMySQL: mysqld on PATH that is MariaDB is taken for what it is.
+// TestLookPathTellsMariaDBFromMySQL: a mysqld on PATH that is MariaDB is recognised.
 func TestLookPathTellsMariaDBFromMySQL(t *testing.T) {
 	dir := t.TempDir()
 	script := "#!/bin/sh\necho \"$0  Ver 11.4.2-MariaDB for Linux on x86_64 (MariaDB Server)\"\n"

@@ -21,9 +21,9 @@ type Release struct {
 
 func (r Release) String() string { return r.Package + " of " + r.Distribution + " " + r.Suite }
 
-// Fetch returns the path of the release's program, in a root with all it needs, which it fetches unless it was fetched
-// before. archives has the addresses of archives by distribution; that of the machine's own distribution may be left out. dir is the
-// folder of what was fetched; empty means the user's cache folder.
+// Fetch returns the path of the release's program, in a root with everything it needs, which it fetches unless it was
+// fetched before. archives has the addresses of archives by distribution; the machine's own distribution may be left out.
+// dir is the folder for fetched programs; empty means the user's cache folder.
 func Fetch(ctx context.Context, dir string, r Release, archives map[string]string, log func(string, ...any)) (string, error) {
 	c, err := openCache(dir)
 	if err != nil {
@@ -52,7 +52,7 @@ func Fetch(ctx context.Context, dir string, r Release, archives map[string]strin
 	return path, nil
 }
 
-// Version asks the program at path, such as one of Fetch, what it is.
+// Version returns the version of the program at path, such as a program of Fetch.
 func Version(ctx context.Context, path string) (string, error) {
 	p := inRoot(program{path: path})
 	kind, version, err := p.ask(ctx)
@@ -101,7 +101,7 @@ func (c cache) releaseSources(ctx context.Context, r Release, archives map[strin
 // ownArchive returns the address of the archive of the machine's own distribution, by the name of that.
 func ownArchive(release map[string]string, targets []string) map[string]string {
 	if !isUbuntu(release) {
-		archive, _ := debianArchive(release, targets) // none is said where it is needed
+		archive, _ := debianArchive(release, targets) // a missing archive is reported where it is needed
 		return map[string]string{"debian": archive}
 	}
 	archives := slices.Sorted(maps.Keys(ubuntuArchives(ubuntuCodename(release), targets)))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFetchRelease: programs of several releases are beside each other, each from the lists of its own suite, and one
-// that is there is not fetched again.
+// TestFetchRelease: programs of several releases are next to each other, each from the lists of its own suite, and a
+// present program is not fetched again.
 func TestFetchRelease(t *testing.T) {
 	calls := fakeApt(t)
 	dir := t.TempDir()
@@ -37,8 +37,8 @@ func TestFetchRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseOfAnotherDistribution: the address of the other distribution's archive has to be said, and its packages are
-// checked with keys of its own.
+// TestReleaseOfAnotherDistribution: the address of the other distribution's archive is required, and its packages are
+// checked with that distribution's keys.
 func TestReleaseOfAnotherDistribution(t *testing.T) {
 	fakeApt(t)
 	c := cache{dir: t.TempDir()}
@@ -69,7 +69,7 @@ func TestReleaseOfAnotherDistribution(t *testing.T) {
 	}
 }
 
-// TestUnknownArchive: without an address the error says of which distribution it is wanted.
+// TestUnknownArchive: without an address the error names its distribution.
 func TestUnknownArchive(t *testing.T) {
 	fakeApt(t)
 	for _, distribution := range []string{"debian", "ubuntu"} {

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// sentinelMaster is what the sentinels call the Redis that they watch.
+// sentinelMaster is the sentinels' name for the Redis that they watch.
 const sentinelMaster = "main"
 
-// SentinelConfig says what a set of sentinels is like; the zero value is three that watch a primary with a replica.
+// SentinelConfig is the shape of a set of sentinels; the zero value is three that watch a primary with a replica.
 type SentinelConfig struct {
 	Sentinels int           // 3
 	Replicas  int           // 1
@@ -38,7 +38,7 @@ func (c SentinelConfig) withDefaults() SentinelConfig {
 
 // Sentinel is a Redis with replicas that sentinels watch, all of them private servers.
 type Sentinel struct {
-	Nodes     []*Server // the primary, then its replicas, as they are at first
+	Nodes     []*Server // the primary, then its replicas, at the start
 	Sentinels []*Server
 	// URL names the sentinels, as --redis-url takes it.
 	URL string
@@ -80,7 +80,7 @@ func (s *Sentinel) start(ctx context.Context, cfg Config, of SentinelConfig) err
 	return s.awaitReady(ctx, of)
 }
 
-// startSentinel starts a sentinel, which writes what it finds out into its configuration.
+// startSentinel starts a sentinel, which writes its findings into its configuration.
 func startSentinel(ctx context.Context, cfg Config, of SentinelConfig, primary string) (*Server, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("folder of a sentinel: %w", err)

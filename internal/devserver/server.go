@@ -25,7 +25,7 @@ type Server struct {
 	DSN     string // MySQL, MariaDB: root without a database, "root@tcp(127.0.0.1:port)/"
 	URL     string // Redis: "redis://127.0.0.1:port/0"
 	PID     int    // 0 for a server that was given by its address
-	LogFile string // what the server wrote; empty when given
+	LogFile string // the server's output; empty for a given server
 
 	run *instance // nil when given
 	mu  sync.Mutex
@@ -33,10 +33,9 @@ type Server struct {
 	proc *child.Process
 }
 
-// Stop ends the server for good. One whose data stay is shut down in order,
-// with SIGKILL when ctx ends or it takes longer than 20 s; an ephemeral one is
-// killed, because its data are not needed, and they are deleted. To stop a server
-// that was given, or has ended already, is not an error.
+// Stop ends the server for good. A server with lasting data is shut down in order, with SIGKILL when ctx ends or it takes
+// longer than 20 s; an ephemeral server is killed and its data are deleted. Stopping a given server, or a server that has
+// ended, is not an error.
 func (s *Server) Stop(ctx context.Context) error {
 	if s.run == nil {
 		return nil
@@ -69,7 +68,7 @@ func stopProcess(ctx context.Context, p *child.Process) {
 	if p.Signal(syscall.SIGTERM) != nil {
 		return // it has ended
 	}
-	_ = p.Signal(syscall.SIGCONT) // a paused server hears nothing else
+	_ = p.Signal(syscall.SIGCONT) // a paused server handles no other signal
 	limit := time.NewTimer(stopLimit)
 	defer limit.Stop()
 	select {
@@ -90,9 +89,8 @@ func (s *Server) Kill() error {
 	return nil
 }
 
-// Pause stops the process where it stands: connections stay open and nothing
-// answers. It returns when no thread of it runs any more, where the system tells
-// (Linux). Resume lets it go on.
+// Pause stops the process where it stands: connections stay open and nothing answers. It returns when no thread of it runs
+// any longer, where the system reports this (Linux). Resume lets it continue.
 func (s *Server) Pause() error {
 	if err := s.signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -105,8 +103,7 @@ func (s *Server) Pause() error {
 	return nil
 }
 
-// pauseLimit is how long the threads of a process may take to stop, beside
-// whatever else the machine does.
+// pauseLimit is how long the threads of a process may take to stop, while the machine does other work.
 const pauseLimit = 10 * time.Second
 
 // runs reports whether a thread of the process is not stopped.

@@ -49,7 +49,7 @@ const (
 	ubuntuKeys = "/usr/share/keyrings/ubuntu-archive-keyring.gpg"
 )
 
-// isUbuntu tells Ubuntu, and what is made of it, from Debian.
+// isUbuntu distinguishes Ubuntu and its derivatives from Debian.
 func isUbuntu(release map[string]string) bool {
 	return release["ID"] == "ubuntu" || strings.Contains(release["ID_LIKE"], "ubuntu")
 }

@@ -25,7 +25,7 @@ func sqlReady(ctx context.Context, addr, dir string) error {
 	return nil
 }
 
-// sqlValue runs a query of one value on a connection of its own.
+// sqlValue runs a query of one value on a separate connection.
 func sqlValue(ctx context.Context, cfg *mysql.Config, query string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()

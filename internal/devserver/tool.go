@@ -11,8 +11,8 @@ import (
 // Tool is a program that tests run, such as promtool.
 type Tool struct{ program program }
 
-// FindTool returns the program called name on PATH, else that of a package of the distribution, fetched like the servers.
-// dir is the folder of what was fetched; empty means the user's cache folder.
+// FindTool returns the program called name on PATH, else the program from a package of the distribution, fetched like the
+// servers. dir is the folder for fetched programs; empty means the user's cache folder.
 func FindTool(ctx context.Context, dir, pkg, name string, log func(string, ...any)) (Tool, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return Tool{program{path: path}}, nil

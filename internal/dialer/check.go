@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Rules are what addresses may be.
+// Rules are the conditions on addresses.
 type Rules struct {
 	Private bool // of networks and machines that are not public
 	Plain   bool // by http
 }
 
-// Check returns what is wrong with the URL of what is to be dialled, "" for nothing, as far as its text tells: whether a name stands for
-// a public address is known when it is dialled. It dials nothing and resolves nothing.
+// Check returns the fault in a URL that will be dialled, or "", as far as its text shows it: whether a name stands for a
+// public address is only known when it is dialled. It dials nothing and resolves nothing.
 func Check(address string, may Rules) string {
 	u, err := url.Parse(address)
 	switch {
@@ -40,8 +40,8 @@ func Check(address string, may Rules) string {
 	return checkName(strings.TrimSuffix(strings.ToLower(host), "."), may.Private)
 }
 
-// checkName returns what is wrong with the name of a host. One whose last part is a number is an address in some spelling (127.1,
-// 0x7f000001) for some resolvers.
+// checkName returns the fault in the name of a host. A name whose last part is a number is an address in some spelling
+// (127.1, 0x7f000001) for some resolvers.
 func checkName(name string, private bool) string {
 	const most, mostOfPart = 253, 63
 	parts := strings.Split(name, ".")
@@ -63,7 +63,8 @@ func checkName(name string, private bool) string {
 	return ""
 }
 
-// isLocal reports whether names that end so are of private networks and machines (RFC 6761, 6762, and what ICANN has set apart).
+// isLocal reports whether names with this ending belong to private networks and machines (RFC 6761, 6762, and the names
+// that ICANN has set apart).
 func isLocal(last string) bool {
 	return last == "localhost" || last == "local" || last == "internal"
 }

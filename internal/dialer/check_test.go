@@ -2,7 +2,7 @@ package dialer
 
 import "testing"
 
-// TestCheck: what is refused where it is typed, by its text alone (promise G11).
+// TestCheck: the URLs that are refused at entry, by their text alone (promise G11).
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	const good, malformed = "", "x"

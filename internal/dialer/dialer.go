@@ -1,5 +1,6 @@
-// Package dialer dials what admins have named: webhooks, and the keys of issuers. Such a name is not to be a way into the network of
-// the server, so what was checked is what is dialled, and private addresses are dialled only where that is allowed.
+// Package dialer dials hosts that admins have named: webhooks, and the keys of issuers. Such a name must not lead into the
+// network of the server, so the dialler dials the addresses that it has checked, and private addresses only where they are
+// allowed.
 package dialer
 
 import (
@@ -11,12 +12,12 @@ import (
 
 const timeout = 5 * time.Second
 
-// Resolver finds the addresses of a host; *net.Resolver is one.
+// Resolver finds the addresses of a host; such as *net.Resolver.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Dialer dials the addresses that a name was resolved to once: what was checked is what is dialled.
+// Dialer dials the addresses that a name was resolved to once: it dials the checked address.
 type Dialer struct {
 	Resolver Resolver
 	Private  bool  // addresses that are not public are allowed
@@ -24,7 +25,7 @@ type Dialer struct {
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// DialContext is http.Transport's. Errors: Refusal, those of Resolver and Dial.
+// DialContext implements http.Transport's. Errors: Refusal, the errors of Resolver and Dial.
 func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -50,7 +51,7 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 	return nil, failed
 }
 
-// IsPublic reports whether an address is one that anyone on the internet can reach.
+// IsPublic reports whether anyone on the internet can reach an address.
 func IsPublic(ip netip.Addr) bool {
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.Zone() != "" {
 		return false // loopback, link-local, multicast, broadcast and unspecified addresses among them
@@ -63,8 +64,8 @@ func IsPublic(ip netip.Addr) bool {
 	return true
 }
 
-// specialNetworks are the networks for special purposes that have unicast addresses (RFC 6890 and its registries), among
-// them those that carry an IPv4 address, which might be a private one.
+// specialNetworks are the networks for special purposes that have unicast addresses (RFC 6890 and its registries),
+// including networks whose addresses contain an IPv4 address, which might be private.
 func specialNetworks() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),

@@ -35,8 +35,8 @@ func (c *changing) LookupNetIP(context.Context, string, string) ([]netip.Addr, e
 	return c.answers[(c.asked-1)%len(c.answers)], nil
 }
 
-// TestDialsWhatItChecked: a name is resolved once, what is private is not dialled, and what is dialled is an address that was checked
-// (promise G11).
+// TestDialsWhatItChecked: a name is resolved once, private addresses are not dialled, and the dialled address is a checked
+// one (promise G11).
 func TestDialsWhatItChecked(t *testing.T) {
 	t.Parallel()
 	public, private := netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("::ffff:10.0.0.1")

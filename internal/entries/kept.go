@@ -9,12 +9,12 @@ import (
 	"leaderboard/rank"
 )
 
-// Kept is what a feature keeps with entries, in rows of its own by period and member: it is read at one state with the entries, and
-// deleted after them. A part of submissions that has these methods is asked; there is one at most.
+// Kept is a feature's data next to entries, in separate rows by period and member: they are read at one state with the
+// entries, and deleted after them. A part of submissions with these methods is used; at most one part has them.
 type Kept interface {
-	// ReadKept returns what is kept with entries of a period, in their order; "": nothing.
+	// ReadKept returns the data kept with entries of a period, in the entries' order; "": no data.
 	ReadKept(ctx context.Context, d *mysql.DB, q mysql.Querier, period int64, of []rank.Key) ([]string, error)
-	// PurgeKept deletes up to limit rows of periods that nobody reads any more, and returns how many they were.
+	// PurgeKept deletes up to limit rows of periods that nobody reads any longer, and returns their number.
 	PurgeKept(ctx context.Context, tx *sqlx.Tx, periods []int64, limit int) (int, error)
 	// ForgetKept returns the statement that deletes the rows of a member in periods.
 	ForgetKept(periods []int64, member string) string

@@ -1,7 +1,7 @@
-// Package entries reads and writes the rows of entries and of the change log: ranges of the order, statements that
-// count and read in them, and what a row of the log holds. Scores and tiebreaks are stored so that higher is better
-// (rank.Codec.Stored), and so every query orders by (score DESC, tiebreak DESC, created_time ASC, member ASC), the order
-// of the index entries_order and of rank.Key.
+// Package entries reads and writes the rows of entries and of the change log: ranges of the order, statements that count
+// and read in them, and the content of the log's rows. Scores and tiebreaks are stored so that higher is better
+// (rank.Codec.Stored), and so every query orders by (score DESC, tiebreak DESC, created_time ASC, member ASC), the order of
+// the index entries_order and of rank.Key.
 package entries
 
 import (
@@ -70,9 +70,8 @@ func KeyBound(k rank.Key, behind bool) (Bound, error) {
 // with this byte.
 const AfterTied = "\xff"
 
-// BeforeKey returns the bound in front of the entries whose sort keys are not less than k. That is a sort key, with any
-// bytes for the member, or the beginning of one that ends with a column, "" included, or the prefix of a group with
-// AfterTied.
+// BeforeKey returns the bound before the entries whose sort keys are not less than k. k is a sort key, with any bytes for
+// the member, or the beginning of a sort key that ends with a column, "" included, or the prefix of a group with AfterTied.
 func BeforeKey(k rank.Key) (Bound, error) {
 	const filler = "\x80" // of the columns that are not there, whose values do not matter
 	head := (k + rank.Key(strings.Repeat(filler, rank.HeadLen)))[:rank.HeadLen]
@@ -185,7 +184,7 @@ func (iv Range) Where(t *mysql.Text) {
 	t.Str(")")
 }
 
-// tail adds the entries after c that share its columns before col, head those before it.
+// tail adds the entries after c that share its columns before col, head the entries before it.
 func (r *ranges) tail(c *Bound, col int) {
 	if !c.after {
 		r.add(c, c.n, 0)
@@ -204,7 +203,8 @@ func (r *ranges) head(c *Bound, col int) {
 	}
 }
 
-// add adds one range: the columns before col equal those of c, and col stands in relation op to it (0: no matter how).
+// add adds one range: the columns before col equal the columns of c, and col stands in relation op to it (0: no matter
+// how).
 func (r *ranges) add(c *Bound, col int, op byte) {
 	if r.n > 0 {
 		r.t.Str(" OR ")
@@ -239,8 +239,8 @@ type Count struct {
 // Counted is the answer to a Count.
 type Counted struct{ All, Tied int64 }
 
-// tiedUnit is how often the tied ones are added to the number of all: a subquery has one value. Two thousand million
-// entries are more than the server counts in the time that a statement has.
+// tiedUnit is the factor with which the number of tied entries is added to the number of all: a subquery has one value. Two
+// thousand million entries are more than the server counts in the time that a statement has.
 const tiedUnit = 1 << 32
 
 func Unpack(n int64) Counted { return Counted{All: n % tiedUnit, Tied: n / tiedUnit} }
@@ -251,7 +251,7 @@ func (c *Count) Subquery(t *mysql.Text, periodID int64) {
 	case to.n <= colMember:
 		t.Str(",(SELECT COUNT(*)")
 	case c.Wide:
-		// All of them, less those with the same score that come after. NULL is not added up: that is what is quick here.
+		// All entries, minus the later ones with the same score. NULL is not added up, which makes this quick.
 		t.Str(",(SELECT COUNT(*) + COALESCE(SUM(CASE WHEN score > ").Int(to.score).Str(" THEN NULL WHEN tiebreak > ").Int(to.tiebreak)
 		t.Str(" THEN 0 WHEN tiebreak = ").Int(to.tiebreak).Str(" AND (created_time < ").Time(to.created)
 		t.Str(" OR created_time = ").Time(to.created).Str(" AND member < ").Hex(to.member)
@@ -266,8 +266,8 @@ func (c *Count) Subquery(t *mysql.Text, periodID int64) {
 	t.Str(")")
 }
 
-// Counts returns what to count for the keys: the entries from the start of the bucket, or from the key before if that
-// is in the same bucket. The prefix of a key, right before it and in the same bucket, takes no count of its own.
+// Counts returns the counts for the keys: the entries from the start of the bucket, or from the previous key if it is in
+// the same bucket. The prefix of a key, right before it and in the same bucket, needs no separate count.
 func Counts(keys []rank.Key, spans []rank.Span) ([]Count, error) {
 	out := make([]Count, 0, len(keys))
 	last := Bound{}
@@ -292,7 +292,7 @@ func Counts(keys []rank.Key, spans []rank.Span) ([]Count, error) {
 	return out, nil
 }
 
-// wide reports whether no more than one bucket is read when all entries with the score of here are.
+// wide reports whether reading all entries with the score of here reads at most one bucket.
 func wide(from, here Bound, to rank.Key) bool {
 	if from.n > colScore+1 || here.n <= colMember {
 		return false
@@ -304,13 +304,13 @@ func wide(from, here Bound, to rank.Key) bool {
 	return err == nil && until.score < here.score
 }
 
-// prefixOfNext reports whether key i is the prefix of the one that follows, in the same bucket.
+// prefixOfNext reports whether key i is the prefix of the next key, in the same bucket.
 func prefixOfNext(keys []rank.Key, spans []rank.Span, i int) bool {
 	return len(keys[i]) == rank.PrefixLen && i+1 < len(keys) && len(keys[i+1]) > rank.HeadLen &&
 		keys[i+1].Prefix() == keys[i] && spans[i+1].From == spans[i].From
 }
 
-// Sum adds up what was counted for the keys.
+// Sum adds up the counts for the keys.
 func Sum(keys []rank.Key, spans []rank.Span, counts []Counted) []int64 {
 	out := make([]int64, len(keys))
 	for i := range keys {

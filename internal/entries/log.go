@@ -58,13 +58,13 @@ func EncodeChanges(b []byte, rules *leaderboard.Rules, changes []leaderboard.Cha
 	return b
 }
 
-// DecodeChanges reads what encodeChanges wrote.
+// DecodeChanges reads the output of encodeChanges.
 func DecodeChanges(b []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error) {
 	return decodeAs(b, firstSeq, lastSeq, orientedCodec)
 }
 
-// DecodeStored leaves scores and tiebreaks as they are stored, higher is better: the keys of the zero codec are those in the
-// payload, under all rules that the board may have had.
+// DecodeStored leaves scores and tiebreaks in their stored form, higher is better: the keys of the zero codec are the keys
+// in the payload, under all rules that the board may have had.
 func DecodeStored(b []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error) {
 	return decodeAs(b, firstSeq, lastSeq, func(byte) rank.Codec { return rank.Codec{} })
 }
@@ -124,7 +124,7 @@ func orientedCodec(orientation byte) rank.Codec {
 // Decoder reads the payload of a row of the log.
 type Decoder func(payload []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error)
 
-// Place is where in the log of a period reading goes on: after the state at a seq.
+// Place is the place in the log of a period where reading continues: after the state at a seq.
 type Place struct{ PeriodID, Seq int64 }
 
 // ReadLog reads the change log of a period: at most limit commits after the state at fromSeq, in order. Errors:
@@ -140,9 +140,9 @@ func ReadLog(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID, fromSe
 	return part.Commits, part.Err
 }
 
-// ReadLogs reads the change logs of many periods, each given once and at most mysql.MaxRows, in one statement. Of each it reads
-// the next commits with at most so many changes, and one commit at least: many changes of one do not delay the others. The
-// errors of ReadLog are the Err of a part; the error is about all parts.
+// ReadLogs reads the change logs of many periods, each given once and at most mysql.MaxRows, in one statement. Of each it
+// reads the next commits with at most a number of changes, but at least one commit: many changes of one period do not delay
+// the others. The errors of ReadLog are the Err of a part; the error is about all parts.
 func ReadLogs(ctx context.Context, d *mysql.DB, q mysql.Querier, places []Place, changes int, decode Decoder) (map[int64]leaderboard.LogPart, error) {
 	if len(places) == 0 {
 		return nil, nil
@@ -169,7 +169,7 @@ func ReadLogs(ctx context.Context, d *mysql.DB, q mysql.Querier, places []Place,
 	return out, nil
 }
 
-// judge returns what is wrong with the part of a log that was read, nil when nothing is.
+// judge returns the fault in the part of a log that was read, or nil.
 func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
 	switch {
 	case part == nil:
@@ -217,7 +217,7 @@ func placesText(places []Place, changes int) string {
 	return t.Str(")").String()
 }
 
-// readParts returns what is there of each period, in order.
+// readParts returns the rows of each period, in order.
 func readParts(ctx context.Context, d *mysql.DB, q mysql.Querier, text string, decode Decoder) (map[int64]*leaderboard.LogPart, error) {
 	rows, err := q.QueryContext(ctx, d.Limited(text))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"leaderboard/rank"
 )
 
-// Query is what one statement asks about one period. Under READ COMMITTED a statement sees one state, so all of the
-// result is true at the state that comes with it.
+// Query is the content of a statement about one period. Under READ COMMITTED a statement sees one state, so the whole
+// result is correct at the state that comes with it.
 type Query struct {
 	Counts  []Count  // how many entries there are
 	Scans   []Scan   // runs of entries
@@ -87,7 +87,7 @@ func (qu *Query) send(ctx context.Context, q mysql.Querier, query string) (Resul
 	return r, nil
 }
 
-// Text has one row, or one per entry: the state, the counts, the entry.
+// Text has one row, or a row per entry: the state, the counts, the entry.
 func (qu *Query) Text(periodID int64) string {
 	t := qu.head(periodID)
 	switch {
@@ -258,8 +258,9 @@ func (sc *Scan) Keys(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID
 	return keys, err
 }
 
-// AsideIn returns the period_id of the entries of a period that are set aside, such as entries of hidden members: no reader of the period asks for it. The views
-// scores and hidden_scores of the schema know it too, and so do the purge of periods and what derived boards read.
+// AsideIn returns the period_id of the entries of a period that are set aside, such as entries of hidden members: readers
+// of the period do not use it. The views scores and hidden_scores of the schema know it too, like the purge of periods and
+// the queries of derived boards.
 func AsideIn(periodID int64) int64 { return -periodID }
 
 // PeriodOf returns the period of a row of entries by its period_id, and whether the entry is set aside.
@@ -289,7 +290,7 @@ func AppendRow(t *mysql.Text, periodID int64, codec rank.Codec, e leaderboard.En
 	return t.Time(e.CreatedTime).Str(")")
 }
 
-// EachPart reads rows of a number and an entry as it is stored.
+// EachPart reads rows of a number and a stored entry.
 func EachPart(rows *sql.Rows, fn func(part int64, k rank.Key)) error {
 	for rows.Next() {
 		var (

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// sharedBits of an IPv6 address are those of a network, which usually is one client.
+// sharedBits is the length of the prefix of an IPv6 address that stands for a network, which usually is one client.
 const sharedBits = 64
 
 // ClientOf returns the address or network as which an address counts.
@@ -20,7 +20,7 @@ func ClientOf(a netip.Addr) netip.Addr {
 	return network.Addr()
 }
 
-// trusted reports whether an address is one of the proxies.
+// trusted reports whether an address belongs to a proxy.
 func trusted(proxies []netip.Prefix, a netip.Addr) bool {
 	for _, network := range proxies {
 		if network.Contains(a) {

@@ -23,7 +23,7 @@ const (
 	BodyDelay = time.Second
 	// FirstRoom is the room of a body before any of it has come, which does not count.
 	FirstRoom = 1 << 10
-	// roomGrowth is how much larger the next room for a body is. At least an eighth of what it counts for has come.
+	// roomGrowth is how much larger the next room for a body is. At least an eighth of its counted size has come.
 	roomGrowth = 8
 )
 
@@ -58,7 +58,7 @@ func (in *Intake) Read(body *Body, w http.ResponseWriter, r *http.Request, limit
 	return bodyError(err)
 }
 
-// readAll is io.ReadAll into rooms that grow with what has come and are counted.
+// readAll is io.ReadAll into rooms that grow with the received bytes and are counted.
 func (in *Intake) readAll(body *Body, r io.Reader, announced, limit int64) error {
 	b := in.room()
 	defer func() { body.Bytes = b }()
@@ -110,7 +110,7 @@ func (in *Intake) room() []byte {
 	return make([]byte, 0, FirstRoom)
 }
 
-// release gives it back; a larger one is left to the collector.
+// release returns the room for use by others; a larger room is left to the collector.
 func (in *Intake) release(b []byte) {
 	if cap(b) == FirstRoom {
 		in.rooms.Put((*[FirstRoom]byte)(b[:FirstRoom]))
@@ -129,7 +129,7 @@ type deadlinedBody struct {
 	last time.Time // the deadline
 }
 
-// Read reads what has come.
+// Read reads the received bytes.
 func (b *deadlinedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
@@ -140,12 +140,12 @@ func (b *deadlinedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// extend moves the deadline if it is too early for what has come by more than BodyDelay.
+// extend moves the deadline if it is more than BodyDelay too early for the received bytes.
 func (b *deadlinedBody) extend() {
 	at := b.start.Add(min(b.intake.timeout+time.Duration(b.got)*time.Second/bodyRate, ReadTimeout))
 	if at.Sub(b.last) >= min(BodyDelay, b.intake.timeout) {
 		b.last = at
-		_ = b.connection.SetReadDeadline(at) // a connection that cannot (in tests) has none
+		_ = b.connection.SetReadDeadline(at) // a connection without deadlines (in tests) has none
 	}
 }
 

@@ -27,7 +27,7 @@ type Guard struct {
 	Outgo  *Transit // bodies of answers
 }
 
-// Options are what a Guard needs.
+// Options are the settings and the services of a Guard.
 type Options struct {
 	Settings      []SettingsKey
 	Keyring       Keyring // nil: there are no other keys
@@ -51,8 +51,8 @@ func New(o Options) *Guard {
 	}
 }
 
-// Bearer returns by what a request comes. It takes nothing out of the quotas; a token whose signature is to be verified is
-// refused for an address that has no attempts left.
+// Bearer returns the credential of a request. It takes nothing out of the quotas; it refuses a token whose signature must
+// be verified if the address has no attempts left.
 func (g *Guard) Bearer(r *http.Request, now time.Time) (Bearer, error) {
 	text, err := TextOf(r)
 	if err != nil {
@@ -90,8 +90,9 @@ func (b *badToken) Unwrap() error { return b.error }
 // BehindProxies reports whether clients come through proxies that name them.
 func (g *Guard) BehindProxies() bool { return len(g.proxies) > 0 }
 
-// HoldBack makes a request that is refused for lack of capacity or quota wait for the answer if there are many of them; so
-// many bytes of its body are not read yet. It reports whether it waited and the client is still there.
+// HoldBack makes a request that is refused for lack of capacity or quota wait for the answer if there are many such
+// requests; unread is the number of bytes of its body that are not read yet. It reports whether it waited and the client is
+// still there.
 func (g *Guard) HoldBack(ctx context.Context, refusal error, unread int64) bool {
 	if !IsRefusal(refusal) {
 		return false

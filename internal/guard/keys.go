@@ -25,8 +25,8 @@ func (k SettingsKey) String() string { return string(k.Scope) + ":…" }
 // Keyring finds the keys of the database.
 type Keyring interface {
 	// Find returns the key with an id and the hash of its secret, from memory. It is called for every request with a key. A
-	// change of a key counts within a second of its commit, and while the database is away keys go on for a while. The key
-	// must not be written to. Errors: ErrKeyNotFound (also for another secret), ErrKeyRevoked, ErrKeyExpired,
+	// change of a key counts within a second of its commit, and while the database is away keys stay valid for a while. The
+	// key must not be written to. Errors: ErrKeyNotFound (also for another secret), ErrKeyRevoked, ErrKeyExpired,
 	// ErrUnavailable.
 	Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error)
 }
@@ -39,7 +39,7 @@ type Tokens interface {
 	Find(ctx context.Context, token string, now time.Time, admit func() error) (*leaderboard.Player, error)
 }
 
-// Bearer is by what a request comes: an API key, a player's token, or neither.
+// Bearer is the credential of a request: an API key, a player's token, or neither.
 type Bearer struct {
 	Key    *leaderboard.Key
 	Player *leaderboard.Player
@@ -115,7 +115,7 @@ func newKeyring(keys []SettingsKey, others Keyring) keyring {
 	return ring
 }
 
-// TextOf returns the text of the request's key or token, "" without one.
+// TextOf returns the text of the request's key or token, or "".
 func TextOf(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
@@ -128,8 +128,8 @@ func TextOf(r *http.Request) (string, error) {
 	return strings.TrimSpace(secret), nil
 }
 
-// find returns the key with a text. An unknown key is rejected everywhere, so that a mistyped one does not go unnoticed until
-// the first private board.
+// find returns the key with a text. An unknown key is rejected everywhere, so that a mistyped key does not go unnoticed
+// until the first private board.
 func (ring *keyring) find(r *http.Request, secret string, now time.Time) (*leaderboard.Key, error) {
 	hash := leaderboard.HashKey(secret)
 	if found := ring.inSettings(&hash); found != nil {

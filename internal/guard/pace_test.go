@@ -12,8 +12,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestRefusalsTakeAShare: clients that try again at once get as many refusals as a share of the processors gives, whatever
-// their number; one that tries now and then does not wait.
+// TestRefusalsTakeAShare: clients that try again at once get as many refusals as the share of the processors allows,
+// whatever their number; a client that tries now and then does not wait.
 func TestRefusalsTakeAShare(t *testing.T) {
 	t.Parallel()
 	for name, clients := range map[string]int{"200 clients": 200, "4000 clients": 4000} {

@@ -2,8 +2,7 @@ package guard
 
 import "sync/atomic"
 
-// Permits bound how many things of a kind go on at once. Acquire does not wait. All methods may be called
-// concurrently.
+// Permits bound how many things of a kind run at once. Acquire does not wait. All methods may be called concurrently.
 type Permits struct {
 	most  int64
 	full  error

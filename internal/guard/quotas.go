@@ -15,16 +15,16 @@ import (
 // Quotas bound how much each caller does. All methods cost next to nothing and may be called concurrently. Only Charge may
 // block, for a quarter of a second at most, when a charge is large compared with the caller's quota.
 type Quotas interface {
-	// Charge takes what a request counts for from what a caller may do: the holder of a key, a player and then all players
-	// of the issuer, or without either the address that the request comes from. All of it is taken, or none.
+	// Charge takes the cost of a request from the quotas of its caller: the holder of a key, a player and then all players
+	// of the issuer, or without either the address of the request. It takes all of the cost, or nothing.
 	Charge(by Bearer, from netip.Addr, c leaderboard.Charge) leaderboard.Allowance
 	// Attempt charges an address for a request with a key or a token that is not good.
 	Attempt(from netip.Addr) leaderboard.Allowance
-	// Attempts returns what Attempt would, and takes nothing.
+	// Attempts returns the result that Attempt would return, and takes nothing.
 	Attempts(from netip.Addr) leaderboard.Allowance
 }
 
-// Charge charges by what a request comes, without a key and a token its address. The header of w tells what is left.
+// Charge charges the key, the token, or without either the address of a request. The header of w gets the remainder.
 func (g *Guard) Charge(w http.ResponseWriter, r *http.Request, by Bearer, c leaderboard.Charge) error {
 	if g.quotas == nil || c == (leaderboard.Charge{}) {
 		return nil
@@ -45,7 +45,7 @@ func (g *Guard) Charge(w http.ResponseWriter, r *http.Request, by Bearer, c lead
 	return usedUp(&a, by)
 }
 
-// usedUp is that a quota of a key, of a player or of an address is used up.
+// usedUp is the error that a quota of a key, of a player or of an address is used up.
 func usedUp(a *leaderboard.Allowance, by Bearer) error {
 	kind := a.Kind.String()
 	detail := "The quota of this address for " + kind + " is used up; with a key there is more."
@@ -113,9 +113,10 @@ func tooManyAttempts(w http.ResponseWriter, a *leaderboard.Allowance) error {
 	return &wire.Rejection{Code: wire.CodeAttempts, Wait: a.Wait, Quotas: []string{policyAttempts}}
 }
 
-// Client returns the address that a request comes from, one for a whole /64 of IPv6. It is the address of the connection, or
-// the one that the last trusted proxy names. It is not valid for this machine, and when a proxy names no client. When a proxy
-// names something that is not an address, its own address counts, also on this machine: a client could make it name that.
+// Client returns the address that a request comes from, one for a whole /64 of IPv6. It is the address of the connection,
+// or the address that the last trusted proxy names. It is not valid for this machine, and when a proxy names no client.
+// When a proxy names a text that is not an address, the proxy's own address counts, also on this machine: a client could
+// cause such a text.
 func (g *Guard) Client(r *http.Request) netip.Addr {
 	remote, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -135,8 +136,8 @@ func (g *Guard) Client(r *http.Request) netip.Addr {
 	return ClientOf(from)
 }
 
-// tellQuota sets the fields of draft-ietf-httpapi-ratelimit-headers: for each quota how much can be done at once and in how
-// many seconds it comes back, and what is left of it.
+// tellQuota sets the fields of draft-ietf-httpapi-ratelimit-headers: for each quota its size, the seconds in which it is
+// restored, and the remainder.
 func tellQuota(h http.Header, a *leaderboard.Allowance) {
 	var room [256]byte
 	b := room[:0]

@@ -21,7 +21,7 @@ type People interface {
 // Sessions is how the sessions of browsers are found: of people, and of keys that somebody typed into the console. The zero value
 // finds none.
 type Sessions struct {
-	People People // nil: nobody signs in, so there are those of keys only
+	People People // nil: nobody signs in, so there are only sessions of keys
 	Cookie string // name of the cookie that has the secret of a session, or the key
 	Site   string // URL of the pages that people use
 }
@@ -30,7 +30,7 @@ type Sessions struct {
 type sessions struct {
 	Sessions
 	others *http.CrossOriginProtection
-	wrong  *bounded.Map[wrongCookie, struct{}] // those that were charged
+	wrong  *bounded.Map[wrongCookie, struct{}] // wrong cookies that were charged
 }
 
 // wrongCookie is a cookie that opens nothing, from an address.
@@ -50,9 +50,9 @@ func newSessions(s Sessions) sessions {
 	return sessions{s, others, bounded.New[wrongCookie, struct{}](wrongCookies, 0)}
 }
 
-// session returns the session of a request that has no key and no token. A browser sends its cookie by itself, also when the
-// session is over or was taken away: then the request is as if it had none, so that pages for everybody still work, and the cookie
-// is wrong. A write that a page of another site has sent is refused.
+// session returns the session of a request that has no key and no token. A browser also sends its cookie when the session
+// is over or was taken away: then the request counts as one without a session, so that public pages still work, and the
+// cookie is wrong. A write from a page of another site is refused.
 func (g *Guard) session(r *http.Request, now time.Time) (Bearer, error) {
 	secret := g.cookieOf(r)
 	if secret == "" {
@@ -65,7 +65,7 @@ func (g *Guard) session(r *http.Request, now time.Time) (Bearer, error) {
 	case err != nil:
 		return Bearer{}, err
 	case key.Person != "" && (g.sessions.People == nil || !g.sessions.People.Holds(key)):
-		return Bearer{}, nil // nothing was guessed: the settings give the role less than they did
+		return Bearer{}, nil // not a guess: the settings have since reduced the role
 	}
 	if err := g.OwnPage(r); err != nil {
 		return Bearer{}, err
@@ -73,7 +73,7 @@ func (g *Guard) session(r *http.Request, now time.Time) (Bearer, error) {
 	return Bearer{Key: key}, nil
 }
 
-// cookieOf returns the secret that the cookie of sessions has, "" without one.
+// cookieOf returns the secret in the cookie of sessions, or "".
 func (g *Guard) cookieOf(r *http.Request) string {
 	if r.Header["Cookie"] == nil {
 		return ""

@@ -12,9 +12,9 @@ import (
 // stalledAfter is for how long a body has not moved when it may be evicted.
 const stalledAfter = 250 * time.Millisecond
 
-// Transit bounds the memory of the bodies that are on their way: of requests that are not decoded yet, or of answers that are
-// not sent yet. A body counts for more as more of it comes: one that is announced and not sent takes no memory from others.
-// When the memory is full, the body that has not moved for the longest time is evicted. All methods may be called
+// Transit bounds the memory of the bodies that are on their way: of requests that are not decoded yet, or of answers that
+// are not sent yet. A body counts for more as more of it comes: an announced body that is not sent takes no memory from
+// others. When the memory is full, the body that has not moved for the longest time is evicted. All methods may be called
 // concurrently.
 type Transit struct {
 	most  int64
@@ -26,12 +26,12 @@ type Transit struct {
 	underWay map[*Passage]struct{}
 }
 
-// Passage is one body on its way.
+// Passage is a body on its way.
 type Passage struct {
 	stop  func()       // ends a read or a write of it at once; must not block
 	moved atomic.Int64 // when it moved last, ns since Transit.began
 
-	bytes   int64 // what it counts for; guarded by Transit.mu
+	bytes   int64 // its counted size; guarded by Transit.mu
 	evicted bool  // guarded by Transit.mu
 }
 
@@ -40,7 +40,7 @@ func NewPassage(stop func()) *Passage { return &Passage{stop: stop} }
 
 var errEvicted = errors.New("the body was evicted")
 
-// NewTransit bounds bodies to so many bytes. full is the detail of the refusal of more.
+// NewTransit bounds bodies to a number of bytes. full is the detail of the refusal of more.
 func NewTransit(most int64, full string) *Transit {
 	return &Transit{most: most, full: full, began: time.Now(), underWay: map[*Passage]struct{}{}}
 }
@@ -73,7 +73,7 @@ func (in *Transit) Begin(a *Passage) {
 	in.underWay[a] = struct{}{}
 }
 
-// Grow makes a body count for so many bytes. Errors: ErrOverloaded, errEvicted.
+// Grow makes a body count for a number of bytes. Errors: ErrOverloaded, errEvicted.
 func (in *Transit) Grow(a *Passage, to int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -107,7 +107,7 @@ func (in *Transit) slowest(but *Passage) *Passage {
 	return found
 }
 
-// Arrived notes that the whole body is there, and cannot be evicted any more. Error: errEvicted.
+// Arrived records that the whole body is there, and can no longer be evicted. Error: errEvicted.
 func (in *Transit) Arrived(a *Passage) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -130,7 +130,7 @@ func (in *Transit) End(a *Passage) {
 	a.bytes = 0
 }
 
-// Now returns how many bodies may be evicted, and what all bodies count for.
+// Now returns the number of bodies that may be evicted, and the counted size of all bodies.
 func (in *Transit) Now() (bodies int, bytes int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -24,7 +24,7 @@ func Check(code int, stderr io.Writer) int {
 	return checkFor(looks, stderr)
 }
 
-// checkFor looks so often for goroutines, and returns 1 if some are left at the last look.
+// checkFor looks a number of times for goroutines, and returns 1 if some are left at the last look.
 func checkFor(looks int, stderr io.Writer) int {
 	if transport, ok := http.DefaultTransport.(*http.Transport); ok {
 		transport.CloseIdleConnections() // of tests that ask with the default client
@@ -39,8 +39,8 @@ func checkFor(looks int, stderr io.Writer) int {
 	return 1
 }
 
-// ignored are goroutines that no test can end: those of the connection by which testcontainers removes containers, which lives
-// as long as the process.
+// ignored are goroutines that no test can end: the goroutines of the connection through which testcontainers removes
+// containers, which lives as long as the process.
 func ignored() []goleak.Option {
 	return []goleak.Option{goleak.IgnoreAnyFunction("github.com/testcontainers/testcontainers-go.(*Reaper).connect.func1")}
 }

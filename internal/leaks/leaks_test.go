@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
-// TestCheck: a goroutine that does not end is found and named. One that has ended is not.
+// TestCheck: a goroutine that does not end is found and named. A goroutine that has ended is not.
 func TestCheck(t *testing.T) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() { defer close(ended); <-end }()

@@ -1,7 +1,7 @@
-// Package mirror holds small tables of the database whole in memory, so that a request that needs them costs no round
-// trip. What is held is that of a revision of the table; when the feed shows another one it is all read again, so a change
-// counts within a second of its commit on every server that can ask the database. While the database is away, what is held
-// goes on for Options.Grace.
+// Package mirror holds small tables of the database whole in memory, so that a request that needs them costs no round trip.
+// The rows are from one revision of the table; when the feed shows another revision all are read again, so a change counts
+// within a second of its commit on every server that can ask the database. While the database is away, the rows stay valid
+// for Options.Grace.
 package mirror
 
 import (
@@ -17,10 +17,10 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Feed asks for the revision of the table under its id, while Table.InUse reports true, and tells Table.Shown.
+// Feed reads the revision of the table under its id, while Table.InUse reports true, and passes it to Table.Shown.
 type Feed interface {
-	// Ask returns when a statement that was sent after the call has been answered, and Shown was told; ok is false when the
-	// database does not answer.
+	// Ask returns when a statement that was sent after the call has been answered, and Shown was called; ok is false when
+	// the database does not answer.
 	Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool)
 }
 
@@ -28,7 +28,7 @@ type Feed interface {
 type Options struct {
 	// Fresh is how long what the feed showed is good for; it asks several times in it. 500 ms.
 	Fresh time.Duration
-	Grace time.Duration // how long what is held goes on while the database is away, 10 min
+	Grace time.Duration // how long the rows stay valid while the database is away, 10 min
 	Idle  time.Duration // how long after it was needed the table is watched, 10 s
 	Log   *slog.Logger
 }
@@ -56,8 +56,8 @@ type Table[T any] struct {
 	used      atomic.Int64             // when the table was last needed, ns since began; at first never
 
 	mu    sync.Mutex
-	shown shown // what the feed showed last
-	next  *news // what the waiters wait for, nil when there are none
+	shown shown // the last state that the feed showed
+	next  *news // the next check, for which callers wait; nil without waiters
 	wake  chan struct{}
 }
 
@@ -67,13 +67,13 @@ type known[T any] struct {
 	value    T
 }
 
-// shown is what a statement of the feed showed.
+// shown is the result of a statement of the feed.
 type shown struct {
 	revision leaderboard.Revision
 	sent     time.Time
 }
 
-// news is that the table was confirmed or read again, or could not be read.
+// news is the result of one check of the table, for the callers that wait.
 type news struct {
 	told chan struct{} // closed then
 	err  error         // then
@@ -82,8 +82,8 @@ type news struct {
 // never is long before any Table was made.
 const never = math.MinInt64 / 2
 
-// New returns a Table that has read nothing yet: read reads all of it, in statements of AskFor at most, and is called by one
-// goroutine. id is what the feed knows the table by, name what messages call it.
+// New returns a Table that has read nothing yet: read reads all of it, in statements of AskFor at most, and is called by
+// one goroutine. id is the feed's id of the table, name its name in messages.
 func New[T any](name string, id int64, read func(context.Context) (T, error), feed Feed, opts Options) *Table[T] {
 	opts.Fresh = cmp.Or(opts.Fresh, 500*time.Millisecond)
 	opts.Grace = cmp.Or(opts.Grace, 10*time.Minute)
@@ -95,10 +95,10 @@ func New[T any](name string, id int64, read func(context.Context) (T, error), fe
 	return t
 }
 
-// ID returns what the feed knows the table by.
+// ID returns the feed's id of the table.
 func (t *Table[T]) ID() int64 { return t.id }
 
-// InUse reports whether the table was needed of late, so that it is to be watched.
+// InUse reports whether the table was needed recently, so that it must be watched.
 func (t *Table[T]) InUse(now time.Time) bool {
 	return t.since(now)-t.used.Load() <= int64(t.opts.Idle)
 }
@@ -122,7 +122,7 @@ func (t *Table[T]) Shown(revision leaderboard.Revision, sent time.Time) {
 	}
 }
 
-// tell lets the waiters go on. The caller holds the lock.
+// tell lets the waiting callers continue. The caller holds the lock.
 func (t *Table[T]) tell(err error) {
 	if t.next != nil {
 		t.next.err = err
@@ -131,7 +131,7 @@ func (t *Table[T]) tell(err error) {
 	}
 }
 
-// Value returns what is held, however old it is; the zero value when nothing was read yet.
+// Value returns the rows, of any age; the zero value when nothing was read yet.
 func (t *Table[T]) Value() (value T) {
 	if k := t.known.Load(); k != nil {
 		value = k.value
@@ -139,14 +139,14 @@ func (t *Table[T]) Value() (value T) {
 	return value
 }
 
-// Get returns what is held once it is as new as Options.Fresh. That is at once, unless the table was not needed of late: then
-// Get waits for the feed. When found reports false for what is held it waits for the next statement of the feed: what is
-// looked for may just have been made. While the database is away, what is held is good for Options.Grace if found reports true.
-// Errors: ErrUnavailable, that of ctx.
+// Get returns the rows once they are as new as Options.Fresh. They are at once, unless the table was not needed recently:
+// then Get waits for the feed. When found reports false for the rows, Get waits for the next statement of the feed, because
+// the missing row may just have been made. While the database is away, the rows are valid for Options.Grace if found
+// reports true. Errors: ErrUnavailable, the error of ctx.
 func (t *Table[T]) Get(ctx context.Context, now time.Time, found func(T) bool) (value T, err error) {
 	watched := t.InUse(now)
 	t.touch(now)
-	if !watched || t.age(now) > t.opts.Fresh { // the feed may rest, and begins with what is asked
+	if !watched || t.age(now) > t.opts.Fresh { // the feed may rest, and begins with this question
 		err = t.Renew(ctx)
 	} else if !found(t.Value()) {
 		err = t.await(ctx, now)
@@ -158,7 +158,7 @@ func (t *Table[T]) Get(ctx context.Context, now time.Time, found func(T) bool) (
 	return held, nil
 }
 
-// age returns how long ago the database was last asked whether what is held still holds.
+// age returns the time since the database last confirmed the rows.
 func (t *Table[T]) age(now time.Time) time.Duration {
 	return time.Duration(t.since(now) - t.confirmed.Load())
 }
@@ -173,7 +173,7 @@ func (t *Table[T]) touch(now time.Time) {
 	}
 }
 
-// Renew returns when what was committed before the call is known here.
+// Renew returns when all commits before the call are known here.
 func (t *Table[T]) Renew(ctx context.Context) error {
 	began := time.Now()
 	if _, ok := t.feed.Ask(ctx, t.id); !ok {
@@ -182,7 +182,7 @@ func (t *Table[T]) Renew(ctx context.Context) error {
 	return t.await(ctx, began)
 }
 
-// await returns when what is held is that of a statement of the feed that was sent after a time. It does not make the watch
+// await returns when the rows are as new as a statement of the feed that was sent after a time. It does not make the watch
 // ask.
 func (t *Table[T]) await(ctx context.Context, since time.Time) error {
 	timer := time.NewTimer(AskFor)
@@ -209,8 +209,8 @@ func (t *Table[T]) await(ctx context.Context, since time.Time) error {
 	}
 }
 
-// Run reads the table when it has changed, one statement at a time, until ctx ends. Now and then it has what is held
-// confirmed while it is not needed.
+// Run reads the table when it has changed, one statement at a time, until ctx ends. Now and then it has the rows confirmed
+// while they are not needed.
 func (t *Table[T]) Run(ctx context.Context) {
 	var confirming sync.WaitGroup
 	confirming.Go(func() { t.confirmIdle(ctx) })
@@ -246,8 +246,8 @@ func (t *Table[T]) confirmIdle(ctx context.Context) {
 	}
 }
 
-// follow brings what is held up to what was shown. One goroutine calls it, so what was read before a change does not replace
-// what was read after it. When it fails, the next statement of the feed wakes Run again.
+// follow brings the rows up to the shown revision. One goroutine calls it, so rows from before a change do not replace rows
+// from after it. When it fails, the next statement of the feed wakes Run again.
 func (t *Table[T]) follow(ctx context.Context) error {
 	t.mu.Lock()
 	want := t.shown
@@ -269,8 +269,8 @@ func (t *Table[T]) follow(ctx context.Context) error {
 	return err
 }
 
-// Pages reads a table in pages of 500 rows, each in one statement of AskFor at most: page returns those after a row, each
-// gets every row and returns its place.
+// Pages reads a table in pages of 500 rows, each in one statement of AskFor at most: page returns the rows after a row,
+// each gets every row and returns its place.
 func Pages[P, V any](ctx context.Context, page func(ctx context.Context, after P, limit int) ([]V, error), each func(*V) P) error {
 	const size = 500
 	var after P

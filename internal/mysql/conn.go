@@ -11,7 +11,7 @@ import (
 	gomysql "github.com/go-sql-driver/mysql"
 )
 
-// driverConn is all that a connection of the driver can do for database/sql.
+// driverConn is the set of methods of a driver's connection that database/sql uses.
 type driverConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -24,7 +24,7 @@ type driverConn interface {
 	driver.Validator
 }
 
-// conn is a connection that tells its server what it sends and what comes back. Once its era is over, neither the
+// conn is a connection that reports each statement and each answer to its server. Once its era is over, neither the
 // connection nor an answer from it is used: the pool drops it.
 type conn struct {
 	driverConn // nil while it is being made
@@ -34,18 +34,18 @@ type conn struct {
 	mu         sync.Mutex // guards the fields below
 	stop       context.CancelFunc
 	raw        net.Conn // nil until it is dialled
-	sent       int64    // when what is under way was sent, 0 when nothing is
+	sent       int64    // when the statement under way was sent, 0 without one
 	committing bool     // that is a COMMIT
 	gone       bool     // it was cut
 }
 
-// commit ends a transaction. It is sent alone, so that an answer to what came before it decides that it was not sent.
+// commit ends a transaction. It is sent alone, so that an answer to the statements before it shows that it was not sent.
 const commit = "COMMIT"
 
 // over reports whether the era of the connection is over.
 func (c *conn) over() bool { return c.era != c.server.era.Load() }
 
-// dialled is the key under which a context has the connection that is dialled with it.
+// dialled is the context key for the connection that is dialled with the context.
 type dialled struct{}
 
 // dial makes a connection.
@@ -79,7 +79,7 @@ func dialRaw(ctx context.Context, network, address string) (net.Conn, error) {
 	return raw, err
 }
 
-// join and leave tell the server that there is the connection.
+// join and leave report the beginning and the end of the connection to the server.
 func (c *conn) join() {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *conn) leave() {
 	delete(c.server.conns, c)
 }
 
-// begin tells the server that something is sent. It fails when the connection must not be used any more.
+// begin reports to the server that a statement is sent. It fails when the connection must no longer be used.
 func (c *conn) begin(commit bool) error {
 	if c.over() {
 		return driver.ErrBadConn // which means that nothing was sent
@@ -113,7 +113,7 @@ func (c *conn) send(commit bool) error {
 	return nil
 }
 
-// got tells the server what became of it.
+// got reports the result to the server.
 func (c *conn) got(err error) {
 	c.mu.Lock()
 	sent := c.sent
@@ -128,7 +128,7 @@ func (c *conn) waits() int64 {
 	return c.sent
 }
 
-// cut ends what is under way, unless that is a COMMIT: its answer may come yet.
+// cut ends what is under way, unless it is a COMMIT, whose answer may still come.
 func (c *conn) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,8 +142,8 @@ func (c *conn) cut() {
 	}
 }
 
-// judge returns the error of a statement, which is that of a lost connection when the era ended before the answer came. All
-// connections are dropped when the server has refused to write.
+// judge returns the error of a statement, which is the error of a lost connection when the era ended before the answer
+// came. All connections are dropped when the server has refused to write.
 func (c *conn) judge(err error) error {
 	switch number(err) {
 	case errReadOnlyOption, errReadOnlyMode:
@@ -231,7 +231,7 @@ func (c *conn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gone {
-		return nil // the server does not answer, so it is not told that the connection closes
+		return nil // the server does not answer, so the connection closes without notice
 	}
 	return err
 }

@@ -1,5 +1,5 @@
-// Package mysql is the way to the database: connections and what each of them is set to, the dialect, the clock, limits on
-// time, transactions, what an error of the server means, and statements built by hand.
+// Package mysql connects to the database: connections and their settings, the dialect, the clock, limits on time,
+// transactions, the meaning of the server's errors, and statements built by hand.
 //
 // The files read in layers; each uses only files above it and on its own line.
 //
@@ -33,7 +33,7 @@ import (
 // connMaxAge lets connections move when a proxy or DNS name does.
 const connMaxAge = 30 * time.Minute
 
-// Config is which database to use, and within which limits. store.Config describes its fields and has the defaults.
+// Config is the database to use, with the limits of its use. store.Config describes its fields and has the defaults.
 type Config struct {
 	DSN                       string
 	MaxConns                  int
@@ -48,14 +48,14 @@ type Config struct {
 // DB is the database: a pool for most statements, further pools for slow work that the others must not wait behind, and
 // single connections for work that must never wait. All methods may be called concurrently.
 type DB struct {
-	Pool    *sqlx.DB // of readers, and statements that write and commit by themselves
+	Pool    *sqlx.DB // of readers, and of statements that write and commit alone
 	Writers *sqlx.DB // of writers that lock boards, see Begin and Locking
-	Waiters *sqlx.DB // of those that wait for a board that another session keeps locked
+	Waiters *sqlx.DB // of writers that wait for a board that another session keeps locked
 	Others  *sqlx.DB // of writers that lock no board, see InTx
 	Looks   *sql.DB  // of readers, see Look
 	Long    *sql.DB  // of readers that take minutes, see LongSnapshot
 	Watch   *sql.DB  // for the feed, which finds out how old answers are
-	Health  *sql.DB  // for checks of whether the server works, and to which server the address leads now
+	Health  *sql.DB  // to check whether the server works, and to which server the address leads now
 	Locks   *Locks
 	Config  Config
 	Log     *slog.Logger
@@ -120,7 +120,7 @@ func (d *DB) Close() error {
 // Silent reports whether MySQL did not answer the last statement, does not answer now, or did not answer a moment ago.
 func (d *DB) Silent() bool { return d.server.silentOfLate() }
 
-// Away returns the error with which a statement would fail now because MySQL is known not to answer; nil when it answers.
+// Away returns the error with which a statement would fail now because MySQL is away; nil when it answers.
 func (d *DB) Away() error {
 	if d.server.isAway() {
 		return ErrAway
@@ -139,14 +139,15 @@ func (d *DB) Committed() { d.server.wrote() }
 // locks that it needs, or the disk is full.
 func (d *DB) Blocked(began time.Time) { d.server.wroteNot(began) }
 
-// BlockedSince returns the time since which no write could be committed though some were tried; false when there is none.
+// BlockedSince returns the time since which no write could be committed although some were tried; false if there is no such
+// time.
 func (d *DB) BlockedSince() (time.Time, bool) { return d.server.blockedSince() }
 
 // Refuse returns an error when ServerSettings show a server that must not be used, and drops all connections: those dialled
 // from now on reach the server that has the address by then. Errors: ErrReadOnly, ErrOtherServer.
 func (d *DB) Refuse(settings string) error { return d.server.refuse(settings) }
 
-// CheckServer asks whether the server may be used, on a connection of its own that is hardly older than the call. Errors:
+// CheckServer asks whether the server may be used, on a separate connection that is hardly older than the call. Errors:
 // ErrReadOnly, ErrOtherServer.
 func (d *DB) CheckServer(ctx context.Context) error {
 	var settings string
@@ -179,7 +180,7 @@ func (d *DB) look(ctx context.Context) {
 			continue
 		}
 		asked, cancel := context.WithTimeout(ctx, probeLimit) // servers count connections that end before they have begun
-		_ = d.CheckServer(asked)                              // a connection that is dialled tells the server
+		_ = d.CheckServer(asked)                              // a dialled connection reports its server
 		cancel()
 	}
 }
@@ -220,13 +221,12 @@ func (d *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
 	return d.Pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 }
 
-// LongSnapshot is Snapshot for reads that may take minutes. There can be few at once, and nothing else waits for their
-// connections.
+// LongSnapshot is Snapshot for reads that may take minutes. Few run at once, and nothing else waits for their connections.
 func (d *DB) LongSnapshot(ctx context.Context) (*sql.Tx, error) {
 	return d.Long.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 }
 
-// pool is what the pools of a store differ in.
+// pool is the settings in which the pools of a store differ.
 type pool struct {
 	conns int
 	// several statements may go into one packet, separated by semicolons
@@ -237,14 +237,14 @@ type pool struct {
 // minConns is how many connections are enough for all pools.
 const minConns = 16
 
-// pools are the pools of a store, those of one connection aside.
+// pools are the pools of a store, except the pools of one connection.
 type pools struct{ readers, lookers, writers, waiters, others, long pool }
 
 // split divides MaxConns among the pools so that no pool starves. Writers that lock boards have three sixteenths: each of
-// them commits for a whole board. Those of them that wait for a board that another session keeps locked have a sixteenth,
-// and so have writers that lock no board. Batches of questions have three sixteenths, and reads that take minutes an eighth.
-// The watch, health and locks have one connection each, all other reads the rest. Below minConns every pool still has one
-// connection, and readers two, because migrations need two at once.
+// them commits for a whole board. Writers that wait for a board that another session keeps locked have a sixteenth, and
+// writers that lock no board have another sixteenth. Batches of questions have three sixteenths, and reads that take
+// minutes an eighth. The watch, health and locks have one connection each, all other reads the rest. Below minConns every
+// pool still has one connection, and readers two, because migrations need two at once.
 func split(maxConns int) pools {
 	const singles = 3
 	part := func(sixteenths int) int { return max(1, maxConns*sixteenths/16) }
@@ -260,7 +260,8 @@ func split(maxConns int) pools {
 	return p
 }
 
-// parseDSN returns what all connections to each host have in common. Each of them gives up waiting for the socket in time.
+// parseDSN returns the settings that all connections to each host share. Each connection stops waiting for the socket in
+// time.
 func parseDSN(cfg Config) (each []*gomysql.Config, err error) {
 	for _, dsn := range DSNs(cfg.DSN) {
 		mc, err := gomysql.ParseDSN(dsn)
@@ -280,9 +281,9 @@ func parseDSN(cfg Config) (each []*gomysql.Config, err error) {
 	return each, nil
 }
 
-// connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
-// rows without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), is not
-// to a read-only server or to another than all, and ends with its era.
+// connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed rows
+// without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), leads neither
+// to a read-only server nor to a different server than the others, and ends with its era.
 func connect(cfg Config, p pool, s *server, h *hosts) (*sql.DB, error) {
 	configs, err := parseDSN(cfg)
 	if err != nil {
@@ -305,7 +306,7 @@ func connect(cfg Config, p pool, s *server, h *hosts) (*sql.DB, error) {
 	return db, nil
 }
 
-// addSettings adds what connections of a pool are set to by the driver.
+// addSettings adds the settings of a pool's connections that the driver makes.
 func addSettings(mc *gomysql.Config, cfg Config, p pool) {
 	mc.DialFunc = dialRaw
 	mc.Loc, mc.ParseTime, mc.InterpolateParams, mc.CheckConnLiveness = time.UTC, true, true, true
@@ -326,7 +327,7 @@ func addSettings(mc *gomysql.Config, cfg Config, p pool) {
 	mc.Params = params
 }
 
-// connector does what the variables of a DSN cannot: the dialects name some of them differently.
+// connector makes the settings that the variables of a DSN cannot: the dialects name some of them differently.
 type connector struct {
 	to      []driver.Connector // of each host
 	session session
@@ -392,7 +393,7 @@ func (c *connector) prepare(ctx context.Context, made driverConn) error {
 		}
 	}
 	if c.session == sessionWatch && c.server.dialect.v.Load() == dialectMariaDB {
-		// What a node of Galera knows is fresh when no other one can have committed more.
+		// The data of a Galera node are fresh when no other node can have committed more.
 		if _, err := made.ExecContext(ctx, "SET SESSION wsrep_sync_wait = 1", nil); err != nil && number(err) != errUnknownVariable {
 			return err
 		}
@@ -404,7 +405,7 @@ func (c *connector) prepare(ctx context.Context, made driverConn) error {
 	return c.server.admit(settings)
 }
 
-// driverLog passes on what the driver would print to standard error.
+// driverLog passes on the messages that the driver would print to standard error.
 type driverLog struct{ log *slog.Logger }
 
 func (d driverLog) Print(v ...any) { d.log.Debug("mysql driver", "message", fmt.Sprint(v...)) }

@@ -24,8 +24,8 @@ type dialect struct{ v atomic.Int32 }
 
 func (d *dialect) known() bool { return d.v.Load() != 0 }
 
-// askServer asks a server for its version and for what its makers say of it. Vitess can be told to give another version, but
-// not to say something else of itself.
+// askServer asks a server for its version and its makers' comment. Vitess can be configured to give another version, but
+// not another comment.
 const askServer = "SELECT CONCAT_WS(' ', VERSION(), @@version_comment)"
 
 // set takes the answer to askServer, as in 8.4.3 MySQL Community Server - GPL or 11.8.2-MariaDB-1 Debian. Errors: ErrUnsupported.

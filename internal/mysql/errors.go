@@ -39,7 +39,7 @@ const (
 	errDuplicate        = 1062
 	errNormalShutdown   = 1077
 	errShutdownComplete = 1079
-	errTableFull        = 1114 // InnoDB says so of the disk, too
+	errTableFull        = 1114 // InnoDB also returns it for a full disk
 	errHostBlocked      = 1129 // max_connect_errors
 	errHostDenied       = 1130
 	errNoThread         = 1135
@@ -70,7 +70,7 @@ const (
 	errMustChangeLogin  = 1862 // the password
 	errKilled           = 1927 // MariaDB
 	errStatementTime    = 1969 // MariaDB
-	errClientFirst      = 2000 // a proxy passes on what it met as a client of the server behind it
+	errClientFirst      = 2000 // a proxy passes on errors from its connection to the server
 	errClientLast       = 2999
 	errQueryTimeout     = 3024
 	errOffline          = 3032
@@ -88,7 +88,7 @@ const (
 // known not to answer.
 var ErrAway = fmt.Errorf("%w: MySQL does not answer", leaderboard.ErrUnavailable)
 
-// meaning is what an error number says about the statement and its transaction.
+// meaning is the meaning of an error number for the statement and its transaction.
 type meaning struct {
 	sentinel error // what callers get
 	retry    bool  // the whole transaction may be repeated at once
@@ -136,7 +136,7 @@ func isExhausted(number uint16) bool {
 	return false
 }
 
-// isDeniedNumber reports whether the server does not let the account in, or not do what it asked for.
+// isDeniedNumber reports whether the server refuses the account, or its statement.
 func isDeniedNumber(number uint16) bool {
 	switch number {
 	case errAccessDenied, errDBAccessDenied, errTableDenied, errColumnDenied, errNeedsPrivilege, errNoDatabase, errHostDenied,
@@ -160,7 +160,7 @@ func isUnfit(err error) bool {
 	return untrusted
 }
 
-// errNoSession is a connection on which no session began, whatever the reason: the server was ending, for instance.
+// errNoSession is the error of a connection on which no session began, for any reason: the server was ending, for instance.
 var errNoSession = errors.New("store: no session began")
 
 // lost reports whether err means that the connection is gone, or never was.
@@ -186,7 +186,7 @@ func number(err error) uint16 {
 	return 0
 }
 
-// Wrap adds what was being done to an error that is translated already.
+// Wrap adds the action to an error that is translated already.
 func Wrap(doing string, err error) error { return fmt.Errorf("store: %s: %w", doing, err) }
 
 // Translate gives an error of the driver its meaning. When ctx, the caller's own, has ended, the error wraps its cause.

@@ -109,8 +109,8 @@ func checkTranslated(t *testing.T, name string, err, want error) {
 	}
 }
 
-// TestNoSession: whatever a server, or what stands in its place, answers to a new connection, the error is that no session began, and
-// not a fault of the program (promise D6).
+// TestNoSession: for any answer of a server, or of a program in its place, to a new connection, the error is that no
+// session began, and not a fault of the program (promise D6).
 func TestNoSession(t *testing.T) {
 	t.Parallel()
 	for name, greeting := range map[string]string{
@@ -148,7 +148,7 @@ func TestNoSession(t *testing.T) {
 	}
 }
 
-// TestCommitOutcome: only what is known for certain may be called not committed (promise D6).
+// TestCommitOutcome: only certain failures may be called not committed (promise D6).
 func TestCommitOutcome(t *testing.T) {
 	t.Parallel()
 	server := func(number uint16) error { return &gomysql.MySQLError{Number: number} }

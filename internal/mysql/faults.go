@@ -14,16 +14,16 @@ import (
 	"leaderboard/internal/serverfault"
 )
 
-// Need is what this configuration needs of a server.
+// Need is the requirements of this configuration on a server.
 type Need struct {
 	Packet int64 // bytes that the largest packet of statements takes
 	Conns  int   // connections, of all processes together
 	Hosts  int   // that the DSN names
 }
 
-// Faults returns which server it is, and what is wrong with it, which is not a read-only one: connecting to that fails. Variables that
-// sessions set for themselves (connect) do not matter: strict mode, isolation, time zone, collation. It fails when the server
-// cannot be asked.
+// Faults returns the name of the server, and its faults. The server is not read-only, because connecting to a read-only
+// server fails. Variables that sessions set for themselves (connect) do not matter: strict mode, isolation, time zone,
+// collation. It fails when the server cannot be asked.
 func (d *DB) Faults(ctx context.Context, need Need) (server string, _ []serverfault.Fault, err error) {
 	found, err := d.variables(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *DB) Faults(ctx context.Context, need Need) (server string, _ []serverfa
 	return productOf(found["version"]) + " " + found["version"], faults(found, need), nil
 }
 
-// variables are those that Faults looks at, as far as the server has them.
+// variables are the variables that Faults checks, as far as the server has them.
 func (d *DB) variables(ctx context.Context) (map[string]string, error) {
 	const query = "SHOW VARIABLES WHERE Variable_name IN ('version', 'max_allowed_packet', 'max_connections', 'max_user_connections'," +
 		" 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'transaction_read_only', 'tx_read_only'," +
@@ -96,7 +96,7 @@ func faults(found map[string]string, need Need) []serverfault.Fault {
 // semiSyncForever is how long commits must wait for a replica at least, for it to count as for ever: somebody has looked after it by then.
 const semiSyncForever = 24 * time.Hour
 
-// replicaFaults judges a server that is in no group: whether a replica of it has what was acknowledged.
+// replicaFaults judges a server that is in no group: whether a replica of it has all acknowledged commits.
 func replicaFaults(found map[string]string, need Need) (out []serverfault.Fault) {
 	add := func(remedy, wrong string, args ...any) {
 		out = append(out, serverfault.Fault{Check: serverfault.CheckReplication, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: true})
@@ -262,8 +262,8 @@ func olderThan(version, oldest string) (older, known bool) {
 type Table struct{ Name, Column string }
 
 // RightsToWork returns the rights that the account lacks for working on tables that exist. It asks for the plans of
-// statements: a plan takes the same rights as the statement and changes nothing, so roles, wildcards and grants of single
-// tables count as they do for the server itself.
+// statements: a plan needs the same rights as the statement and changes nothing, so roles, wildcards and grants of single
+// tables count as for the server itself.
 func (d *DB) RightsToWork(ctx context.Context, tables []Table) ([]serverfault.Fault, error) {
 	var names, columns []string
 	for _, t := range tables {
@@ -282,7 +282,7 @@ func (d *DB) RightsToWork(ctx context.Context, tables []Table) ([]serverfault.Fa
 	return d.rights(ctx, tries, "SELECT, INSERT, UPDATE, DELETE")
 }
 
-// MigrationRights are what an account needs on the database for migrations, as GRANT wants them.
+// MigrationRights are the rights that an account needs on the database for migrations, in the words of GRANT.
 const MigrationRights = "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE VIEW"
 
 // RightsToMigrate returns the rights that the account lacks for changing the schema. It tries statements about a table

@@ -31,7 +31,8 @@ func TestVersionFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsOfVariables: each variable that is not as it should be is a fault of its own, and a variable that a server does not have is not.
+// TestFaultsOfVariables: each variable with a wrong value is a separate fault, and a variable that a server does not have
+// is none.
 func TestFaultsOfVariables(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{

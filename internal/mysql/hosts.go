@@ -16,11 +16,11 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// ErrTwoPrimaries means that more than one of the hosts of a DSN takes writes. Neither is used, because what is written to one is
-// unknown to the other.
+// ErrTwoPrimaries means that more than one of the hosts of a DSN takes writes. Neither is used, because neither knows the
+// writes to the other.
 var ErrTwoPrimaries = fmt.Errorf("%w: more than one of the database hosts takes writes: make all but one read-only", leaderboard.ErrUnavailable)
 
-// DSNs returns a DSN for each host of one that names several, as in user:password@tcp(db1:3306,db2:3306)/leaderboard.
+// DSNs returns a DSN for each host of a DSN that names several, as in user:password@tcp(db1:3306,db2:3306)/leaderboard.
 func DSNs(dsn string) []string {
 	end := strings.LastIndexByte(dsn, '/')
 	if end < 0 {
@@ -38,7 +38,7 @@ func DSNs(dsn string) []string {
 	return each
 }
 
-// hosts knows which of the hosts of a database is the primary: the one that takes writes. With one host it is that.
+// hosts knows which of the hosts of a database is the primary: the one that takes writes. A single host is the primary.
 type hosts struct {
 	log  *slog.Logger
 	all  []*host
@@ -47,21 +47,21 @@ type hosts struct {
 	work sync.WaitGroup // the goroutines that ask
 
 	hostWait   time.Duration // how long a search waits for a host that does not answer
-	othersWait time.Duration // how long it waits for the others when one takes writes, to find out whether another one does too
+	othersWait time.Duration // how long it waits for the others when one takes writes, to find out whether another does too
 
 	mu      sync.Mutex
 	current int   // the primary; -1: it has to be looked for
 	flight  *look // that is under way, or nil
 }
 
-// host is one of them.
+// host is a host of the database.
 type host struct {
 	address string
 	login   driver.Connector // without any setting of a session
 	asked   atomic.Bool      // it is asked at present: servers count connections that end before they have begun
 }
 
-// look is one search for the primary.
+// look is a search for the primary.
 type look struct {
 	done chan struct{}
 	host int
@@ -119,7 +119,8 @@ func (l *look) await(ctx context.Context) (int, error) {
 	}
 }
 
-// lost tells that a host could not be used: the primary is looked for before the next connection is made. With one host there is no other.
+// lost records that a host could not be used: the primary is searched before the next connection is made. A single host has
+// no alternative.
 func (h *hosts) lost(number int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +129,7 @@ func (h *hosts) lost(number int) {
 	}
 }
 
-// probe asks for an answer: of the only host, or of the one that takes writes.
+// probe asks for an answer: from the only host, or from the host that takes writes.
 func (h *hosts) probe(ctx context.Context) error {
 	if len(h.all) == 1 {
 		return h.all[0].answers(ctx)
@@ -168,8 +169,8 @@ func (h *hosts) search() *look {
 	return l
 }
 
-// find asks all hosts and returns the one that takes writes. Errors: that of a host that did not answer, because it may be the primary;
-// ErrReadOnly when all answer and none takes writes; ErrTwoPrimaries.
+// find asks all hosts and returns the host that takes writes. Errors: the error of a host that did not answer, because it
+// may be the primary; ErrReadOnly when all answer and none takes writes; ErrTwoPrimaries.
 func (h *hosts) find() (int, error) {
 	type answer struct {
 		host     int

@@ -12,7 +12,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestDSNs: each host of a DSN is a DSN, with the default port where none is given, whatever is in the password.
+// TestDSNs: each host of a DSN is a DSN, with the default port where the port is missing, for any password.
 func TestDSNs(t *testing.T) {
 	for _, c := range []struct {
 		dsn  string
@@ -42,8 +42,8 @@ func TestDSNs(t *testing.T) {
 	}
 }
 
-// TestTwoPrimaries: of two servers that take writes none is used, not even the one that was used before; one server by two addresses is no
-// two.
+// TestTwoPrimaries: of two servers that take writes neither is used, not even the server that was used before; two
+// addresses of one server are not two servers.
 func TestTwoPrimaries(t *testing.T) {
 	first, second := testenv.PrivateMySQL(t), testenv.PrivateMySQL(t)
 	of := func(addresses ...string) *hosts {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Locks are the named locks of the server that this process holds. All of them belong to one session, on a connection
-// that is opened for the first of them and is pinged as long as there is one: the server releases them with the
-// session, which it ends when it has heard nothing for a while. They only save work, and correctness never depends on
-// them: a holder may find out late that it has lost one. All methods may be called concurrently.
+// Locks are the named locks of the server that this process holds. All of them belong to one session, on a connection that
+// is opened for the first of them and is pinged as long as a lock is held: the server releases them with the session, which
+// it ends when the session is silent for a while. They only save work, and correctness never depends on them: a holder may
+// find out late that it has lost a lock. All methods may be called concurrently.
 type Locks struct {
 	pool   *sql.DB
 	server *server
@@ -19,12 +19,12 @@ type Locks struct {
 	ping   sync.WaitGroup // the goroutine that pings
 	turn   chan struct{}  // holds a value while a goroutine uses the fields below, and while the server answers
 
-	conn *sql.Conn // nil while there is none
+	conn *sql.Conn // nil without locks
 	held map[Lock]bool
 	used bool // since the last ping
 }
 
-// Lock names a lock: what is done under it, in a word, and to what.
+// Lock names a lock: its purpose, in a word, and its object.
 type Lock struct {
 	Kind string
 	ID   int64
@@ -64,7 +64,7 @@ func (l *Locks) Keeps(ctx context.Context, k Lock) (bool, error) {
 	return mine.Bool, err
 }
 
-// Hold takes those of the locks that are free, in one statement, and reports for each whether this process has it then. It
+// Hold takes the free ones among the locks, in one statement, and reports for each whether this process has it then. It
 // does not wait.
 func (l *Locks) Hold(ctx context.Context, ks []Lock) ([]bool, error) {
 	have := make([]bool, len(ks))
@@ -100,7 +100,7 @@ func (l *Locks) Hold(ctx context.Context, ks []Lock) ([]bool, error) {
 	return have, err
 }
 
-// Release releases those of the locks that this process has.
+// Release releases the locks that this process has.
 func (l *Locks) Release(ctx context.Context, ks ...Lock) error {
 	held := func() (held []Lock) {
 		for _, k := range ks {
@@ -170,7 +170,7 @@ func (l *Locks) use(ctx context.Context, ofUse func() bool, fn func(context.Cont
 	return err
 }
 
-// query asks about a lock. A session on a server that must not be used is given up: another server has the locks by now.
+// query asks about a lock. A session on a server that must not be used is closed: another server has the locks now.
 func (l *Locks) query(ctx context.Context, what string, k Lock) (answer sql.NullBool, err error) {
 	var settings string
 	err = l.conn.QueryRowContext(ctx, "SELECT "+ServerSettings+", "+what, k.Kind, k.ID).Scan(&settings, &answer)

@@ -15,7 +15,7 @@ const (
 	probeWait = 300 * time.Millisecond
 	// probeEvery is between the starts of two probes while the server is away.
 	probeEvery = 250 * time.Millisecond
-	// probeLimit ends a probe. There is one at a time: servers count connections that end before they have begun, and shut
+	// probeLimit ends a probe. Only one runs at a time: servers count connections that end before they have begun, and shut
 	// out an address with many (max_connect_errors).
 	probeLimit = 10 * time.Second
 	// recent is how long DB.Silent counts an outage that is over: errors that it caused are reported a moment later.
@@ -23,10 +23,10 @@ const (
 )
 
 // A statement that waits for a lock, a change of a table or a flush is no outage: the server answers a new connection
-// meanwhile. Once the server is away nothing is sent, and all connections but those that wait for the answer to COMMIT
-// are cut, so that all callers have their answers. The first answer to anything, a probe's or that of a COMMIT, ends it.
+// meanwhile. Once the server is away nothing is sent, and all connections are cut except the ones that wait for the answer
+// to COMMIT, so that all callers get an answer. The first answer, to a probe or to a COMMIT, ends the outage.
 //
-// A slow network is no outage: a probe may take twice as long as the last one took. So a network that becomes slow may be
+// A slow network is no outage: a probe may take twice as long as the last probe. So a network that becomes slow may be
 // taken for an outage once, until something is answered, and only while few statements are sent.
 
 // expect starts the goroutine that checks whether an answer comes, unless it runs already.
@@ -41,7 +41,7 @@ func (s *server) expect() {
 	}
 }
 
-// heard notes what became of something that was sent.
+// heard records the result of a sent statement.
 func (s *server) heard(sent int64, err error) {
 	if ConnectionLost(err) || errors.Is(err, context.Canceled) {
 		if s.failed.CompareAndSwap(0, sent) {
@@ -58,7 +58,7 @@ func (s *server) heard(sent int64, err error) {
 	}
 }
 
-// silent returns the time since which nothing was answered though something is asked; 0 when nothing is asked.
+// silent returns the time since which nothing was answered although statements wait; 0 without waiting statements.
 func (s *server) silent() int64 {
 	oldest := s.failed.Load()
 	s.mu.Lock()
@@ -167,7 +167,7 @@ func (s *server) silentOfLate() bool {
 	return s.isAway() || s.failed.Load() != 0 || returned != 0 && s.now()-returned < int64(recent)
 }
 
-// tell sets the function that is called when the server turns out to be away.
+// tell sets the function that is called when the server is found to be away.
 func (s *server) tell(whom func(error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

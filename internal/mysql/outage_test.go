@@ -16,7 +16,7 @@ import (
 	gomysql "github.com/go-sql-driver/mysql"
 )
 
-// answering is a server as an outage sees it: how it answers, and after what time.
+// answering is a server as an outage sees it: its answer, and its delay.
 type answering struct {
 	mu      sync.Mutex
 	hangs   bool
@@ -57,7 +57,7 @@ func (a *answering) probe(ctx context.Context) error {
 	return a.ask(ctx)
 }
 
-// logged is what an outage has logged.
+// logged is the messages that an outage has logged.
 type logged struct {
 	mu    sync.Mutex
 	lines strings.Builder
@@ -93,7 +93,7 @@ func inOutage(t *testing.T, test func(t *outageTest)) {
 	})
 }
 
-// statement is sent on a connection of its own; its result comes on the channel.
+// statement is sent on a separate connection; its result comes on the channel.
 func (o *outageTest) statement(committing bool, do func(context.Context) error) <-chan error {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &conn{server: o.server, stop: cancel}
@@ -123,8 +123,8 @@ func (o *outageTest) goes(after time.Duration, away bool) {
 	}
 }
 
-// TestHungServerIsAway: a server that answers nothing for a second, and no new connection in 300 ms, is away. What was sent
-// ends then, but for a COMMIT; nothing else is sent; the first answer ends it. Each way has one line.
+// TestHungServerIsAway: a server that answers nothing for a second, and no new connection in 300 ms, is away. Statements
+// under way end then, except a COMMIT; nothing else is sent; the first answer ends it. Each change is logged in one line.
 func TestHungServerIsAway(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
@@ -178,9 +178,9 @@ func TestRefusingServerIsAway(t *testing.T) {
 	})
 }
 
-// TestWaitIsNoOutage: statements that wait for a lock, a change of a table or a flush, while new connections are served, are
-// no outage, however long; nor are statements that their callers give up, nor a server that refuses connections with a
-// reason; nor is one lost connection.
+// TestWaitIsNoOutage: statements that wait for a lock, a change of a table or a flush, while new connections are served,
+// are no outage, however long; and neither are statements that their callers cancel, a server that refuses connections with
+// a reason, or a single lost connection.
 func TestWaitIsNoOutage(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
@@ -229,8 +229,8 @@ func TestSlowNetworkIsNoOutage(t *testing.T) {
 	})
 }
 
-// TestBlocked: that no write can be committed is known from the first that could not on, until one is; when others are it is
-// not, and without attempts that is not known for long.
+// TestBlocked: writes count as blocked from the first that could not be committed until a write is committed; not while
+// others are committed, and not for long without attempts.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {

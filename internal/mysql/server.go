@@ -17,18 +17,17 @@ import (
 // either, because it may be behind without knowing.
 var ErrReadOnly = fmt.Errorf("%w: the server is read-only", leaderboard.ErrUnavailable)
 
-// ErrOtherServer means that the address leads to another server than before. One of them does not know what was written to
-// the other, so neither is used until it is certain which of them the address leads to.
+// ErrOtherServer means that the address leads to another server than before. Neither knows the writes to the other, so
+// neither is used until it is certain to which of them the address leads.
 var ErrOtherServer = fmt.Errorf("%w: connections lead to more than one server, or to another one since a moment ago", leaderboard.ErrUnavailable)
 
-// server is what is known of the server behind the address: whether it answers, whether it is the one that takes writes,
-// and whether writes can be committed. All connections of a store tell it what they send and what comes back. It decides
-// whether anything is sent at all, and gives connections up that must not be used any more.
+// server is the state of the server at the address: whether it answers, whether it takes writes, and whether writes can be
+// committed. All connections of a store report their statements and answers to it. It decides whether anything is sent at
+// all, and closes connections that must no longer be used.
 //
-// A server is away when it has answered nothing for silence, though it was asked, and a new connection gets no answer to
-// SELECT 1 either: see outage.go. A server that is read-only is not used, and neither is one that has taken the place of
-// another until it is certain that all connections lead to it. Then a new era begins: connections of an older one are
-// dropped.
+// A server is away when it has answered nothing for silence, although statements wait, and a new connection gets no answer
+// to SELECT 1 either: see outage.go. A read-only server is not used, and a server that has replaced another is not used
+// until it is certain that all connections lead to it. Then a new era begins: connections of an older one are dropped.
 type server struct {
 	log     *slog.Logger
 	dialect dialect
@@ -53,7 +52,7 @@ type server struct {
 
 	// Whether writes can be committed.
 	committed atomic.Int64 // the last commit
-	blocked   atomic.Int64 // when the first batch was begun that could not be committed since then; 0: there is none
+	blocked   atomic.Int64 // when the first of the batches began that could not be committed since then; 0: no batch
 	tried     atomic.Int64 // when a batch last could not be committed
 
 	mu     sync.Mutex // guards the fields below
@@ -76,15 +75,15 @@ func (s *server) close() {
 	s.work.Wait()
 }
 
-// ServerSettings is an SQL expression that tells whether a server is read-only, and which server it is: see DB.Refuse. An
+// ServerSettings is an SQL expression that shows whether a server is read-only, and which server it is: see DB.Refuse. An
 // account that may write to a read-only server sees that it is read-only, too. In MySQL super_read_only is never on without
-// read_only. The parts of the other dialect are comments to each dialect. MariaDB has no UUID: servers that replicate differ
-// in their id, others in name, port or directory.
+// read_only. The parts of the other dialect are comments to each dialect. MariaDB has no UUID: servers that replicate
+// differ in their id, others in name, port or directory.
 const ServerSettings = "CONCAT_WS(',', @@global.read_only, @@global.innodb_read_only," +
 	" /*!80000 @@global.server_uuid */ /*M! CONCAT_WS(' ', @@global.server_id, @@global.hostname, @@global.port, @@global.datadir) */)"
 
-// inStep goes ahead of a SELECT that a node of Galera answers only when it has all that was committed at the others. One without a majority
-// fails: without this it would go on to say that it takes writes. To MySQL it is a comment.
+// inStep comes before a SELECT that a node of Galera must answer only when it has all commits of the other nodes. A node
+// without a majority fails: without this it would still report that it takes writes. To MySQL it is a comment.
 const inStep = "/*M! SET STATEMENT wsrep_sync_wait = 1 FOR */ "
 
 // settingsOf asks for ServerSettings, of a node that is in step.
@@ -96,7 +95,7 @@ func settingsOf(ctx context.Context, c driver.QueryerContext) (string, error) {
 	return settings, err
 }
 
-// readSettings returns what ServerSettings mean.
+// readSettings returns the meaning of ServerSettings.
 func readSettings(settings string) (readOnly bool, name string) {
 	parts := append(strings.SplitN(settings, ",", 3), "", "", "")
 	for _, s := range parts[:2] {
@@ -141,15 +140,16 @@ func (s *server) endEra() {
 	s.warnRefused()
 }
 
-// warnRefused logs once that the server is not used, whether a new connection finds that first or one that was there.
+// warnRefused logs once that the server is not used, whether a new connection finds that first or an old one.
 func (s *server) warnRefused() {
 	if !s.refused.Swap(true) {
 		s.log.Warn("the database server is read-only and not used: another may have taken over")
 	}
 }
 
-// meet notes to which server a connection leads. The first server is used. From then on all connections are dropped whenever
-// one leads elsewhere than the one before it, and the new server is used once it is certain that all lead there.
+// meet records to which server a connection leads. The first server is used. From then on all connections are dropped
+// whenever a connection leads to a different server than its predecessor, and the new server is used once it is certain
+// that all lead there.
 func (s *server) meet(name string) error {
 	if name == "" {
 		return nil // it was not asked, or there was no row
@@ -205,7 +205,8 @@ func (s *server) wroteNot(began time.Time) {
 	}
 }
 
-// blockedSince returns the time since which no write could be committed though some were tried; false when there is none.
+// blockedSince returns the time since which no write could be committed although some were tried; false if there is no such
+// time.
 func (s *server) blockedSince() (time.Time, bool) {
 	since := s.blocked.Load()
 	return s.began.Add(time.Duration(since)), since != 0 && s.now()-s.tried.Load() < int64(blockedFor)

@@ -37,8 +37,8 @@ func TestReadSettings(t *testing.T) {
 	}
 }
 
-// TestReadOnlyIsLoggedOnce: that a server is read-only is in the log once, whether a new connection finds it first or one that was
-// there, and once that it takes writes again.
+// TestReadOnlyIsLoggedOnce: a read-only server is logged once, whether a new connection finds it first or an old one, and
+// so is the end of that state.
 func TestReadOnlyIsLoggedOnce(t *testing.T) {
 	for first, find := range map[string]func(*server) [2]error{
 		"a new connection":   func(s *server) [2]error { return [2]error{s.admit("1,0,a"), s.refuse("1,0,a")} },
@@ -66,8 +66,8 @@ func TestReadOnlyIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestMeet: the first server is used, another one once so many connections in a row lead to it, and whenever one leads elsewhere
-// all connections are given up.
+// TestMeet: the first server is used, another server once a number of connections in a row lead to it, and whenever a
+// connection leads elsewhere all connections are closed.
 func TestMeet(t *testing.T) {
 	e := newServer(slog.New(slog.DiscardHandler), nil)
 	meet := func(server string, times int) (used int) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// session is what a connection is for. It decides for how long the server lets it be silent: a session that ends gives up
-// its locks, so a process that is frozen, or cut off, soon blocks others no longer.
+// session is the purpose of a connection. It decides how long the server lets it be silent: a session that ends gives up
+// its locks, so a process that is frozen, or cut off, soon no longer blocks others.
 type session int
 
 const (
@@ -14,7 +14,7 @@ const (
 	sessionWriter           // locks rows, and waits for others' locks for a moment only
 	sessionLongWait         // locks rows, and waits for others' locks for longer
 	sessionLocks            // holds named locks, see Locks
-	sessionWatch            // reads what tells how old answers are
+	sessionWatch            // reads the data that show the age of answers
 )
 
 // TidyTimeout bounds the cleaning up after a failure.
@@ -23,7 +23,7 @@ const TidyTimeout = 5 * time.Second
 // shortLockWait is how long writers wait for a lock at first.
 const shortLockWait = time.Second
 
-// locksRows reports whether the session is one of writers.
+// locksRows reports whether the session is a writer's.
 func (s session) locksRows() bool { return s == sessionWriter || s == sessionLongWait }
 
 const (
@@ -34,17 +34,17 @@ const (
 	writerRest = 3 * time.Second
 	// readerRest lets the other pools shrink after a burst.
 	readerRest = time.Minute
-	// locksIdle is how long the session of Locks may be silent. With the second after which other processes ask again it
-	// is less than the 15 seconds within which they go on.
+	// locksIdle is how long the session of Locks may be silent. With the second after which other processes ask again it is
+	// less than the 15 seconds within which they take over.
 	locksIdle = 12 * time.Second
 	// locksPing is the time between two pings of it.
 	locksPing = 4 * time.Second
-	// metadataWait is how long, in seconds, a statement waits for one that changes its table, and that for all others:
-	// what comes later waits behind it.
+	// metadataWait is how long, in seconds, a statement waits for a change of its table, and the change for all other
+	// statements: later statements wait after it.
 	metadataWait = "3"
 )
 
-// idle returns how long the server waits for a session, 0 for as long as it is configured to.
+// idle returns how long the server waits for a session, 0 for the configured time.
 func (s session) idle() time.Duration {
 	switch s {
 	case sessionWriter, sessionLongWait:
@@ -78,13 +78,13 @@ func (s session) addTo(params map[string]string) {
 	}
 }
 
-// transactions returns the statement that sets the same limit for transactions, in dialects in which those have one of
-// their own; otherwise "".
+// transactions returns the statement that sets the same limit for transactions, in dialects with a separate limit for
+// transactions; otherwise "".
 func (s session) transactions(dialect int32) string {
 	if !s.locksRows() || dialect != dialectMariaDB {
 		return ""
 	}
 	idle := strconv.Itoa(int(s.idle() / time.Second))
-	// The second one does not hold for a transaction that has only read FOR UPDATE.
+	// The second setting does not apply to a transaction that has only read FOR UPDATE.
 	return "SET SESSION idle_transaction_timeout = " + idle + ", idle_write_transaction_timeout = " + idle
 }

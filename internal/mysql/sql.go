@@ -59,7 +59,7 @@ func (t *Text) Hexes(list []string) *Text {
 	return t
 }
 
-// Among appends the condition that a column has one of the values, in lists of MaxRows: MariaDB turns a list of a thousand
+// Among appends the condition that a column has any of the values, in lists of MaxRows: MariaDB turns a list of a thousand
 // or more into a table and joins it.
 func (t *Text) Among(column string, list []string) *Text {
 	t.Str("(")

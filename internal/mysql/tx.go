@@ -57,8 +57,7 @@ func (d *DB) NextVersion(ctx context.Context, tx *sqlx.Tx, table string) error {
 	return err
 }
 
-// Tx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
-// were sent.
+// Tx is a transaction on a separate connection, driven by plain statements so that it is certain which of them were sent.
 type Tx struct {
 	Conn  *sql.Conn
 	begun bool
@@ -82,7 +81,7 @@ func (d *DB) writers(longWait bool) *sqlx.DB {
 	return d.Writers
 }
 
-// Opening returns what the first packet of the transaction begins with, and nothing for those that follow.
+// Opening returns the beginning of the transaction's first packet, and nothing for later packets.
 func (tx *Tx) Opening() string {
 	if tx.begun {
 		return ""
@@ -98,7 +97,7 @@ func (tx *Tx) Commit(ctx context.Context) error {
 	return commitOutcome(err)
 }
 
-// End rolls back what is not committed and gives the connection back, or drops it when the server does not confirm the
+// End rolls back uncommitted changes and gives the connection back, or drops it when the server does not confirm the
 // rollback: a connection in the middle of a transaction must not reach another user of the pool.
 func (tx *Tx) End() error {
 	if tx.begun && !tx.over {
@@ -114,7 +113,7 @@ func (tx *Tx) End() error {
 	return nil
 }
 
-// Querier is what reading needs: the pool, for one statement, or a transaction.
+// Querier is the interface for reading: the pool, for one statement, or a transaction.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
@@ -144,8 +143,8 @@ func EachRow(rows *sql.Rows, scan func() error) error {
 	return rows.Err()
 }
 
-// Commit ends a transaction. Without an answer to COMMIT until ctx ends, or with one that does not decide it, the outcome
-// is unknown.
+// Commit ends a transaction. Without an answer to COMMIT until ctx ends, or with an undecided answer, the outcome is
+// unknown.
 func (d *DB) Commit(ctx context.Context, tx interface{ Commit() error }) error {
 	if err := ctx.Err(); err != nil {
 		return err // nothing was sent
@@ -169,7 +168,7 @@ func NotDone(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: its time was up before it was committed: %w", leaderboard.ErrUnavailable, err)
 }
 
-// commitOutcome returns what the result of sending COMMIT means.
+// commitOutcome returns the meaning of the result of sending COMMIT.
 func commitOutcome(err error) error {
 	if err == nil || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrTxDone) {
 		return err // the driver returns ErrBadConn only when it has sent nothing
@@ -181,7 +180,7 @@ func commitOutcome(err error) error {
 }
 
 // Look is a REPEATABLE READ, READ ONLY transaction: all of its statements see one state. It begins in the packet of its
-// first statement and ends in that of its last one, which saves four round trips. Only one goroutine may use it.
+// first statement and ends in the packet of its last, which saves four round trips. Only one goroutine may use it.
 type Look struct {
 	conn  *sql.Conn
 	begun bool

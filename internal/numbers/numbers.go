@@ -60,7 +60,7 @@ func decodeInt(dec *jsontext.Decoder, n *int) error {
 	return nil
 }
 
-// isNumber reports whether a text is a JSON number and nothing else.
+// isNumber reports whether the whole text is a JSON number.
 func isNumber(text []byte) bool {
 	v := jsontext.Value(text)
 	return len(text) > 0 && text[len(text)-1] >= '0' && text[len(text)-1] <= '9' && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && v.IsValid()

@@ -17,9 +17,9 @@ import (
 // FetchFor bounds a question for keys, from the name's look-up to the last byte.
 const FetchFor = 3 * time.Second
 
-// Fetcher asks for the keys of issuers. What an admin, or someone with an admin's key, has it ask is not to be a way into the
-// network of the server: so it asks by https, dials an address that it has looked at, follows no redirect, goes through no
-// proxy, and reads 64 KiB.
+// Fetcher fetches the keys of issuers. An admin, or someone with an admin's key, must not be able to use it to reach the
+// network of the server: so it uses https, dials an address that it has checked, follows no redirect, uses no proxy, and
+// reads 64 KiB.
 type Fetcher struct {
 	client  *http.Client
 	private bool
@@ -39,7 +39,7 @@ func newFetcherBy(resolver dialer.Resolver, private bool) *Fetcher {
 	return f
 }
 
-// Check returns what is wrong with an address, "" when it may be asked as far as its text tells.
+// Check returns the fault in an address, "" if it may be fetched as far as its text shows.
 func (f *Fetcher) Check(address string) string {
 	u, err := url.Parse(address)
 	return dialer.Check(address, dialer.Rules{Private: f.private, Plain: err == nil && f.private && leaderboard.IsThisMachine(u.Hostname())})
@@ -47,7 +47,7 @@ func (f *Fetcher) Check(address string) string {
 
 var errPrivate = errors.New("the issuer has no public address")
 
-// Fetch returns what is at an address.
+// Fetch returns the content at an address.
 func (f *Fetcher) Fetch(ctx context.Context, address string) ([]byte, error) {
 	if wrong := f.Check(address); wrong != "" {
 		return nil, errors.New(wrong)

@@ -21,7 +21,7 @@ const (
 	maxRSABits = 4096
 )
 
-// publicKey is what verifies tokens of one algorithm.
+// publicKey is a key that verifies tokens of one algorithm.
 type publicKey struct {
 	alg leaderboard.TokenAlgorithm
 	key any
@@ -34,7 +34,7 @@ type KeySet struct {
 	Secret string                    // why a key among them must not be known to anybody, "" when there is no such key
 }
 
-// Find returns the key that a token names, or the only one when it names none; nil when there is none for the algorithm.
+// Find returns the key that a token names, or the only key when it names none; nil if no key fits the algorithm.
 func (s *KeySet) Find(kid string, alg leaderboard.TokenAlgorithm) any {
 	if s == nil {
 		return nil
@@ -50,9 +50,8 @@ func (s *KeySet) Find(kid string, alg leaderboard.TokenAlgorithm) any {
 	return k.key
 }
 
-// ParseKeys reads a JSON Web Key Set (RFC 7517). Keys that cannot be used are passed over: of other sorts, for other uses, too weak or
-// too costly, and those that are secret, since every reader of the set can sign with them. A set without any that can be used is an
-// error.
+// ParseKeys reads a JSON Web Key Set (RFC 7517). Unusable keys are skipped: keys of other kinds, for other uses, too weak
+// or too costly, and secret keys, since every reader of the set can sign with them. A set without usable keys is an error.
 func ParseKeys(text []byte) (*KeySet, error) {
 	var in struct {
 		Keys []json.RawMessage `json:"keys"`

@@ -17,12 +17,12 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// names is a resolver to which every name is these addresses.
+// names is a resolver that resolves every name to these addresses.
 type names []netip.Addr
 
 func (n names) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) { return n, nil }
 
-// TestFetch: what is asked for keys: https, an address of the internet, no redirect, 64 KiB (promise G11).
+// TestFetch: the rules for fetching keys: https, an address of the internet, no redirect, 64 KiB (promise G11).
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	strict, free := NewFetcher(false), NewFetcher(true)
@@ -53,7 +53,7 @@ func TestFetch(t *testing.T) {
 		}
 	}
 	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
-	for _, private := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fd00::1"} { // the text of the name tells nothing, what it stands for does
+	for _, private := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fd00::1"} { // the name is harmless, its address is not
 		rebound := newFetcherBy(names{netip.MustParseAddr(private)}, false)
 		if _, err := rebound.Fetch(t.Context(), "https://keys.example"+port+"/there"); !errors.Is(err, errPrivate) {
 			t.Errorf("a name for %s: %v", private, err)
@@ -61,7 +61,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestKeySets: which keys of a set are used, and which sets are none.
+// TestKeySets: the keys of a set that are used, and the texts that are not key sets.
 func TestKeySets(t *testing.T) {
 	t.Parallel()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -99,7 +99,7 @@ func TestKeySets(t *testing.T) {
 	}
 }
 
-// rsaKey is a key of RSA whose modulus has so many bits, and may be any odd number.
+// rsaKey is a key of RSA whose modulus has a number of bits, and may be any odd number.
 func rsaKey(bits int, exponent string) string {
 	n := new(big.Int).SetBit(big.NewInt(1), bits-1, 1)
 	return fmt.Sprintf(`{"kty":"RSA","kid":"r","n":%q,"e":%q}`, base64.RawURLEncoding.EncodeToString(n.Bytes()), exponent)

@@ -29,8 +29,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Published are the keys that an issuer publishes. They hold for Options.Hold; while the issuer is away they go on. All methods may be
-// called concurrently.
+// Published are the keys that an issuer publishes. They are valid for Options.Hold, and longer while the issuer is away.
+// All methods may be called concurrently.
 type Published struct {
 	name, url string
 	fetcher   *Fetcher
@@ -42,7 +42,7 @@ type Published struct {
 	asked time.Time  // when the last one began
 }
 
-// NewPublished returns the keys at an address, which nobody has asked for yet. name is what messages call their issuer.
+// NewPublished returns the keys at an address, which are not fetched yet. name is the issuer's name in messages.
 func NewPublished(name, url string, fetcher *Fetcher, opts Options) *Published {
 	return &Published{name: name, url: url, fetcher: fetcher, opts: opts.withDefaults()}
 }
@@ -50,7 +50,7 @@ func NewPublished(name, url string, fetcher *Fetcher, opts Options) *Published {
 // URL returns where the keys are.
 func (p *Published) URL() string { return p.url }
 
-// Known returns the keys that were found last, nil when there are none yet. It asks for nothing.
+// Known returns the last fetched keys, nil if none were fetched. It fetches nothing.
 func (p *Published) Known() *KeySet { return p.held.Load().keys() }
 
 // held is keys and when they were asked for. The set is the same one while its text is.
@@ -60,7 +60,7 @@ type held struct {
 	at   time.Time
 }
 
-// has reports whether keys that hold at a time have one with a kid.
+// has reports whether keys that are valid at a time include a kid.
 func (h *held) has(kid string, now time.Time, hold time.Duration) bool {
 	if h == nil || now.Sub(h.at) > hold {
 		return false
@@ -69,8 +69,8 @@ func (h *held) has(kid string, now time.Time, hold time.Duration) bool {
 	return ok || kid == "" && len(h.set.keys) == 1
 }
 
-// Current returns the keys that hold at a time. It may ask for them, or for one that is not among those known: at most once a minute.
-// Nil when there are none.
+// Current returns the keys that are valid at a time, or nil. It may fetch them, also if a kid is not among the known ones:
+// at most once a minute.
 func (p *Published) Current(ctx context.Context, now time.Time, kid string) *KeySet {
 	h := p.held.Load()
 	if !h.has(kid, now, p.opts.Hold) {
@@ -79,7 +79,7 @@ func (p *Published) Current(ctx context.Context, now time.Time, kid string) *Key
 	return h.keys()
 }
 
-// keys returns the set, nil when there is none.
+// keys returns the set, or nil.
 func (h *held) keys() *KeySet {
 	if h == nil {
 		return nil
@@ -87,8 +87,8 @@ func (h *held) keys() *KeySet {
 	return h.set
 }
 
-// renew asks for the keys, unless they were asked for within Options.Ask, and returns those that are known then. While they are
-// being asked for, a key that was known goes on: an issuer that hangs holds up one request, not all of them.
+// renew fetches the keys, unless they were fetched within Options.Ask, and returns the known keys. During the fetch known
+// keys stay valid: an issuer that hangs delays one request, not all of them.
 func (p *Published) renew(ctx context.Context, now time.Time, kid string) *held {
 	if !p.mu.TryLock() {
 		if before := p.held.Load(); before.has(kid, now, math.MaxInt64) {

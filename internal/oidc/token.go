@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// NewParser returns what takes tokens apart. What claims have to be is decided here, not by the library.
+// NewParser returns a parser of tokens. The conditions on claims are checked here, not by the library.
 func NewParser() *jwt.Parser {
 	return jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())
 }

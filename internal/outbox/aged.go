@@ -34,7 +34,7 @@ func RemoveAged(ctx context.Context, db *mysql.DB, before time.Time, over func()
 	return true, nil
 }
 
-// Remove deletes events with all that goes with them, their deliveries too.
+// Remove deletes events and everything that belongs to them, including their deliveries.
 func Remove(ctx context.Context, db *mysql.DB, ids []int64) error {
 	for some := range slices.Chunk(ids, removeTogether) {
 		err := db.InTx(ctx, func(tx *sqlx.Tx) error {

@@ -23,7 +23,7 @@ type closedData struct {
 	Mode     leaderboard.Mode   `json:"mode"` // of the ranks
 }
 
-// topDetail is what the event has of one of the best entries.
+// topDetail is the event's data about one of the best entries.
 type topDetail struct {
 	Rank        int64              `json:"rank"`
 	Score       int64              `json:"score"`
@@ -32,7 +32,7 @@ type topDetail struct {
 	CreatedTime leaderboard.Micros `json:"created_time"`
 }
 
-// onceClosed names the end of a period. The incarnation is that of the period also after a restore.
+// onceClosed names the end of a period. The incarnation distinguishes the period after a restore.
 func onceClosed(p *leaderboard.Period) string {
 	return fmt.Sprint("period.closed ", p.ID, " ", p.Incarnation)
 }

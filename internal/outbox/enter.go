@@ -1,7 +1,7 @@
-// Package outbox enters events in the transaction of the change that they tell of, and removes them when their time is over. Who
-// delivers them is not known here.
+// Package outbox enters events in the transaction of the change that they describe, and removes old ones. It does not know
+// who delivers them.
 //
-// Read enter.go (how an event is entered), then closed.go (the one with a list of members), then aged.go (how rows go).
+// Read enter.go (how an event is entered), then closed.go (the event with a list of members), then aged.go (how rows go).
 package outbox
 
 import (
@@ -25,11 +25,11 @@ type Tx interface {
 type News struct {
 	Kind  leaderboard.EventKind
 	Board string // its name; "" for none or all
-	// Once is a text that no other event has, of what happens only once; "" for what may happen again.
+	// Once is a text that identifies an event that happens only once; "" for an event that may happen again.
 	Once string
 	// Always: it is entered also while no endpoint gets it, for streams.
 	Always bool
-	// Data returns what the event has besides. It is called only when the event is entered.
+	// Data returns the additional data of the event. It is called only when the event is entered.
 	Data func(ctx context.Context, tx Tx) (data any, members []leaderboard.EventMember, err error)
 }
 
@@ -42,18 +42,20 @@ func Of(data any, members ...leaderboard.EventMember) func(context.Context, Tx) 
 // commits; whatever changes an endpoint, and whatever wants to know that no id is still to come, takes it alone.
 const Version = "endpoints"
 
-// Listen is an expression for a statement that changes one row: the result, given to MayListen, then tells whether there may be
-// endpoints, without a statement of its own. It shares the lock of Version as Enter does, so what it tells is true until the transaction ends.
+// Listen is an expression for a statement that changes one row: the result, passed to MayListen, then shows whether there
+// may be endpoints, without a separate statement. It shares the lock of Version as Enter does, so the answer is valid until
+// the transaction ends.
 const Listen = "LAST_INSERT_ID((SELECT version FROM table_versions WHERE name = '" + Version + "' LOCK IN SHARE MODE))"
 
-// MayListen reports whether there may be endpoints, by the result of a statement with Listen. It is false while there never was one.
+// MayListen reports whether there may be endpoints, by the result of a statement with Listen. It is false until the first
+// endpoint was made.
 func MayListen(r sql.Result) bool {
 	version, err := r.LastInsertId()
 	return err != nil || version != 0
 }
 
-// Enter enters events at the moment of an SQL expression: those that an endpoint gets, and News.Always. Without any endpoint it costs one
-// statement. It is called late in a transaction, since all that it locks stays locked until the commit.
+// Enter enters events at the moment of an SQL expression: the ones that an endpoint gets, and News.Always. Without any
+// endpoint it costs one statement. It is called late in a transaction, since its locks are held until the commit.
 func Enter(ctx context.Context, tx Tx, at string, news ...News) error {
 	if len(news) == 0 {
 		return nil
@@ -72,7 +74,7 @@ func Enter(ctx context.Context, tx Tx, at string, news ...News) error {
 	return nil
 }
 
-// listening are the endpoints that there are, also those that are off.
+// listening are the existing endpoints, enabled or not.
 type listening []leaderboard.Endpoint
 
 func (l listening) want(n *News) bool {
@@ -152,7 +154,7 @@ func (n *News) enter(ctx context.Context, tx Tx, at string) error {
 	return err
 }
 
-// Withdraw takes back an event of what happens only once, when it turns out not to have happened.
+// Withdraw takes back an event that happens only once, when it has not happened after all.
 func Withdraw(ctx context.Context, tx Tx, once string) error {
 	id := leaderboard.EventIDOf(once)
 	for _, query := range []string{

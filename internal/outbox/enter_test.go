@@ -15,7 +15,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
-// TestListen: whether there may be an endpoint is told by a statement that changes a row, and stays so until its transaction ends.
+// TestListen: a statement that changes a row shows whether there may be an endpoint, and the answer is valid until its
+// transaction ends.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

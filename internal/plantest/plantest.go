@@ -98,7 +98,7 @@ func explain(t *testing.T, server *sql.DB, query string) []plan {
 	return plans
 }
 
-// fill makes a period large enough that a plan matters, beside others.
+// fill makes a period large enough that a plan matters, among others.
 func fill(t *testing.T, server *sql.DB) {
 	t.Helper()
 	const digit = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)"

@@ -1,4 +1,4 @@
-// Package serverfault names what is wrong with a server of MySQL or Redis, or with the machine of the service.
+// Package serverfault names the faults of a server of MySQL or Redis, or with the machine of the service.
 package serverfault
 
 // Check names a check of a MySQL or Redis server, or of the machine of the service. docs/engines.md has a row for each.
@@ -21,11 +21,10 @@ const (
 	CheckFiles       Check = "open files"
 )
 
-// Fault is what is wrong with such a server or machine, and its remedy. As an error it is permanent: trying again
-// does not help.
+// Fault is a fault of such a server or machine, and its remedy. As an error it is permanent: trying again does not help.
 type Fault struct {
 	Check    Check
-	Wrong    string // includes what was found
+	Wrong    string // includes the finding
 	Remedy   string // an instruction, as in "give the address of the primary"
 	Doubtful bool   // it may be intended: a warning. Otherwise the service does not start
 }

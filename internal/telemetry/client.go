@@ -27,7 +27,7 @@ const (
 type client struct {
 	cfg  *Config
 	http *http.Client
-	life context.Context // ends what is under way
+	life context.Context // ends the requests under way
 	end  context.CancelFunc
 }
 

@@ -153,7 +153,7 @@ func TestSending(t *testing.T) {
 	}
 }
 
-// TestCollectorRefuses: spans that a collector refuses are lost, and the log says so once, without the address.
+// TestCollectorRefuses: spans that a collector refuses are lost, and one log message reports it, without the address.
 func TestCollectorRefuses(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer server.Close()
@@ -168,7 +168,7 @@ func TestCollectorRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	server.Close() // what comes now is an error of the connection
+	server.Close() // the next failure is a connection error
 	tracer.Request("GET /x", http.Header{}).End()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -184,8 +184,8 @@ func TestCollectorRefuses(t *testing.T) {
 	}
 }
 
-// TestRequestContext: the span of a request is inside the caller's, and is sampled if that is, unless traces of callers are not
-// accepted. Inside a span that is not sampled there are none.
+// TestRequestContext: the span of a request is inside the caller's, and is sampled if the caller's is, unless traces of
+// callers are not accepted. Inside a span that is not sampled there are no spans.
 func TestRequestContext(t *testing.T) {
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	for _, c := range []struct {

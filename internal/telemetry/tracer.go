@@ -29,7 +29,7 @@ type Tracer struct {
 	tracer   otel.Tracer
 }
 
-// New returns a tracer that sends its spans in the background, until Stop. version is that of the program.
+// New returns a tracer that sends its spans in the background, until Stop. version is the program's version.
 func New(cfg *Config, version string, log *slog.Logger) (*Tracer, error) {
 	c := newClient(cfg)
 	exporter, err := otlptrace.New(context.Background(), c)
@@ -46,7 +46,7 @@ func New(cfg *Config, version string, log *slog.Logger) (*Tracer, error) {
 
 // Stop sends the recorded spans until ctx ends, and ends the tracer. Spans that are not sent by then are lost.
 func (t *Tracer) Stop(ctx context.Context) error {
-	defer context.AfterFunc(ctx, t.client.end)() // then what is left fails at once
+	defer context.AfterFunc(ctx, t.client.end)() // then the rest fails at once
 	if err := t.provider.Shutdown(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("end the traces: %w", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Live draws again and again. On a terminal each drawing replaces the one before, on a screen of its own, and the last one
-// stays after Close. Elsewhere the drawings follow each other, with an empty line between.
+// Live draws again and again. On a terminal each drawing replaces the last, on a separate screen, and the final one stays
+// after Close. Elsewhere the drawings follow each other, with an empty line between.
 type Live struct {
 	w    io.Writer
 	last []byte // on a terminal; nil: nothing was drawn yet
@@ -19,7 +19,7 @@ type Live struct {
 // NewLive returns a Live that draws on w. It must be closed.
 func NewLive(w io.Writer) *Live { return &Live{w: w} }
 
-// The control sequences of a drawing. It overwrites the one before, since a cleared screen would flicker.
+// The control sequences of a drawing. It overwrites the last drawing, since a cleared screen would flicker.
 const (
 	openScreen  = "\x1b[?1049h\x1b[?25l" // the other screen, no cursor
 	closeScreen = "\x1b[?25h\x1b[?1049l"

@@ -19,11 +19,11 @@ func NewProgress(w io.Writer, total int64, what string, options ...progressbar.O
 	return &Progress{progressbar.NewOptions64(total, append([]progressbar.Option{
 		progressbar.OptionSetDescription(what), progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30),
 		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65 * time.Millisecond),
-		progressbar.OptionSetSpinnerChangeInterval(0), // its goroutine reads the bar without a lock, and is never told to end
+		progressbar.OptionSetSpinnerChangeInterval(0), // its goroutine reads the bar without a lock, and is never ended
 	}, options...)...)}
 }
 
-// Progress is a progress bar. It ignores what it cannot show, such as more than the total.
+// Progress is a progress bar. It ignores values that it cannot show, such as more than the total.
 type Progress struct{ bar *progressbar.ProgressBar } // nil: there is no terminal
 
 // SetTotal changes the total.

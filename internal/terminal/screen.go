@@ -79,7 +79,7 @@ const (
 	InkDim   Ink = "2"
 )
 
-// Paint returns a text in an ink, or as it is if w has no colours.
+// Paint returns a text in an ink, or unchanged if w has no colours.
 func Paint(w io.Writer, ink Ink, text string) string {
 	if s, ok := w.(*Screen); !ok || !s.Colour || ink == InkNone {
 		return text

@@ -13,7 +13,7 @@ type Table struct {
 	w       io.Writer
 	rows    [][]string
 	ink     []Ink // of the rows
-	details int   // so many of the last columns
+	details int   // the number of last columns that are details
 }
 
 // gap is the space between two columns.
@@ -26,8 +26,8 @@ func NewTable(w io.Writer, head ...string) *Table {
 	return t
 }
 
-// Details says that the last n columns are details, however long they are. On a terminal they are cut before the others, and are
-// beyond its edge where there is no room for them; elsewhere they are not aligned.
+// Details says that the last n columns are details, however long they are. On a terminal they are cut before the others,
+// and are beyond its edge if the terminal has no room for them; elsewhere they are not aligned.
 func (t *Table) Details(n int) { t.details = n }
 
 // Row adds a row; every cell is made fit for a terminal, and a time is shown as Time does, or as a dash if it is nil.
@@ -93,8 +93,8 @@ func (t *Table) Flush() error {
 	return err
 }
 
-// fit returns the widths of the columns: those of their cells, or less if all together do not fit the terminal. The widest
-// column is cut first.
+// fit returns the widths of the columns: the widths of their cells, or less if the sum does not fit the terminal. The
+// widest column is cut first.
 func (t *Table) fit(columns int) []int {
 	var widths, floors []int
 	for _, row := range t.rows {

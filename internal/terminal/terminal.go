@@ -40,7 +40,7 @@ func Count(n int64) string {
 	return digits
 }
 
-// PassJSON prints JSON as it is, on a line of its own.
+// PassJSON prints JSON unchanged, on a separate line.
 func PassJSON(w io.Writer, body []byte) error {
 	_, err := fmt.Fprintf(w, "%s\n", strings.TrimSpace(string(body)))
 	return err

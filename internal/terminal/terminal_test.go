@@ -105,7 +105,8 @@ RANK  MEMBER  SCORE          …
 	}
 }
 
-// TestTableDetails: what the last columns have takes no room from those before, and none is left for it elsewhere.
+// TestTableDetails: the content of the last columns takes no room from the columns before, and elsewhere no room is
+// reserved for it.
 func TestTableDetails(t *testing.T) {
 	fill := func(w io.Writer) {
 		table := NewTable(w, "ACTOR", "ACTION", "BEFORE", "AFTER")
@@ -145,7 +146,7 @@ key        board.rebuild  {"run":1,…
 	}
 }
 
-// TestLive: on a terminal each drawing replaces the one before, within its lines; the last one stays.
+// TestLive: on a terminal each drawing replaces the last, within its lines; the final one stays.
 func TestLive(t *testing.T) {
 	draw := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }

@@ -17,8 +17,8 @@ func Width(s string) int {
 	return len(s)
 }
 
-// Cut shortens a text to so many columns, with … at its end if it is cut. It does not cut through a character made of several
-// code points.
+// Cut shortens a text to a number of columns, with … at its end if it is cut. It does not cut through a character made of
+// several code points.
 func Cut(s string, columns int) string {
 	if Width(s) <= columns {
 		return s

@@ -15,8 +15,8 @@ import (
 // containerLimit bounds getting an image and starting it.
 const containerLimit = 3 * time.Minute
 
-// recipe is how an official image becomes a test server: root without a
-// password, and as little durability as Config.Fast asks of our own servers.
+// recipe is how an official image becomes a test server: root without a password, and with as little durability as our own
+// servers with Config.Fast.
 type recipe struct {
 	image string
 	port  string

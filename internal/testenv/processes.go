@@ -12,7 +12,7 @@ type Process struct {
 	ID        int64
 	Command   string // "Query", "Execute" or, with nothing to do, "Sleep"
 	State     string
-	Statement string // what it is at, with the parameters in it; or ""
+	Statement string // its statement, with the parameters; or ""
 	For       time.Duration
 }
 
@@ -46,7 +46,7 @@ func Processes(ctx context.Context, db *sql.DB) (_ []Process, err error) {
 		var seconds sql.NullInt64
 		var ignored any
 		fields := []any{&p.ID, &ignored, &ignored, &of, &p.Command, &seconds, &state, &statement}
-		for len(fields) < len(columns) { // MariaDB has one more
+		for len(fields) < len(columns) { // MariaDB has an additional column
 			fields = append(fields, &ignored)
 		}
 		if err := rows.Scan(fields...); err != nil {

@@ -14,7 +14,7 @@ type Provided struct {
 	Kind    devserver.Kind
 	Address string                      // DSN without a database, or redis:// URL
 	Origin  string                      // "given", "container" or "process"
-	Stop    func(context.Context) error // ends what was started; never nil
+	Stop    func(context.Context) error // ends the started servers; never nil
 }
 
 // Provide gets a server of kind in the order that the package comment gives.

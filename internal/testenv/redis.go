@@ -94,7 +94,7 @@ func claim(ctx context.Context, admin *redis.Client, token string) (int, error) 
 	}
 }
 
-// databaseCount asks the server, because one that was given may have any number.
+// databaseCount asks the server, because a given server may have any number.
 func databaseCount(ctx context.Context, admin *redis.Client) (int, error) {
 	got, err := admin.ConfigGet(ctx, "databases").Result()
 	if err != nil {

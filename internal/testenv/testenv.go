@@ -1,7 +1,7 @@
-// Package testenv gives tests real servers: a fresh MySQL or MariaDB database,
-// a Redis database of their own, or whole private servers to maltreat.
+// Package testenv gives tests real servers: a fresh MySQL or MariaDB database, a separate Redis database, or whole private
+// servers to maltreat.
 //
-// Where they come from, first match:
+// Sources of servers, first match:
 //
 //  1. addresses in the environment: LEADERBOARD_TEST_MYSQL_DSN,
 //     LEADERBOARD_TEST_MARIADB_DSN, LEADERBOARD_TEST_REDIS_URL;
@@ -12,9 +12,8 @@
 //  3. containers, when a Docker engine answers;
 //  4. internal/devserver: programs on PATH, or the distribution's packages.
 //
-// One set of servers serves a whole run: the program in testenv/run starts it
-// and passes the addresses on (make test does that). Without it each test
-// process starts what it needs at first use, and the servers die with it.
+// One set of servers serves a whole run: the program in testenv/run starts it and passes the addresses on (make test does
+// that). Without it each test process starts its servers at first use, and the servers die with it.
 //
 // Without a server and a way to get one the test fails, and says what to
 // install. No test is skipped.
@@ -36,8 +35,8 @@ import (
 	"leaderboard/internal/devserver"
 )
 
-// MySQL returns the DSN of a fresh, empty database on the run's MySQL. It is
-// dropped when the test ends. The DSN has only what connecting needs.
+// MySQL returns the DSN of a fresh, empty database on the run's MySQL. It is dropped when the test ends. The DSN has only
+// the parts that connecting needs.
 func MySQL(t testing.TB) string {
 	t.Helper()
 	return database(t, devserver.KindMySQL)
@@ -64,9 +63,8 @@ func PrivateRedis(t testing.TB) *devserver.Server {
 	return private(t, devserver.KindRedis, devserver.StartRedis)
 }
 
-// PrivateMySQL returns a MySQL process of the test's own, with an empty data
-// folder and MySQL's default durability: what it acknowledged survives Kill.
-// It is up in about a second and ends with the test.
+// PrivateMySQL returns a MySQL process for the test alone, with an empty data folder and MySQL's default durability:
+// acknowledged writes survive Kill. It is up in about a second and ends with the test.
 func PrivateMySQL(t testing.TB) *devserver.Server {
 	t.Helper()
 	return private(t, devserver.KindMySQL, devserver.StartMySQL)
@@ -95,8 +93,9 @@ func PrivateMySQLMembers(t testing.TB, members int) *devserver.MySQLGroup {
 	return g
 }
 
-// PrivateGalera returns a Galera cluster of three nodes of the test's own, of which the first one takes writes and the others are read-only.
-// The cluster finds after some five seconds that a node has died, fifteen in a run of all tests. It is up in some seconds and ends with the test.
+// PrivateGalera returns a Galera cluster of three nodes for the test alone; the first takes writes and the others are
+// read-only. The cluster finds after some five seconds that a node has died, fifteen in a run of all tests. It is up in
+// some seconds and ends with the test.
 func PrivateGalera(t testing.TB) *devserver.Galera {
 	t.Helper()
 	g, err := devserver.StartGalera(t.Context(), galeraConfig(t))
@@ -112,7 +111,7 @@ func PrivateGaleraNodes(t testing.TB, nodes int) *devserver.Galera {
 	return g
 }
 
-// galeraConfig is what nodes of Galera are started with. A MySQL that stands in for MariaDB is none.
+// galeraConfig is the configuration of Galera nodes. A MySQL in place of a MariaDB cannot be a node.
 func galeraConfig(t testing.TB) devserver.Config {
 	t.Helper()
 	program := os.Getenv(ProgramVariable(devserver.KindMariaDB))
@@ -122,14 +121,14 @@ func galeraConfig(t testing.TB) devserver.Config {
 	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Program: program, Ephemeral: true, Patience: Size(10, 0)}
 }
 
-// groupConfig is what members of groups are started with. A MariaDB that stands in for MySQL has no group replication.
+// groupConfig is the configuration of members of groups. A MariaDB in place of a MySQL has no group replication.
 func groupConfig(t testing.TB) devserver.Config {
 	t.Helper()
 	program := os.Getenv(ProgramVariable(devserver.KindMySQL))
 	if filepath.Base(program) != "mysqld" {
 		program = ""
 	}
-	patience := Size(10, 0) // members that get no processor for a while beside other tests are not dead
+	patience := Size(10, 0) // members that get no processor for a while during other tests are not dead
 	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Program: program, Ephemeral: true, MySQLOnly: true, Patience: patience}
 }
 
@@ -151,7 +150,7 @@ func PrivateRedisSentinel(t testing.TB) *devserver.Sentinel {
 	return s
 }
 
-// redisConfig is what private servers of Redis are started with.
+// redisConfig is the configuration of private servers of Redis.
 func redisConfig(t testing.TB) devserver.Config {
 	t.Helper()
 	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Program: os.Getenv(ProgramVariable(devserver.KindRedis)), Ephemeral: true}
@@ -214,8 +213,7 @@ func database(t testing.TB, kind devserver.Kind) string {
 	return own.FormatDSN()
 }
 
-// execOnce runs one statement on a connection of its own to the server of cfg,
-// whatever database cfg names.
+// execOnce runs one statement on a separate connection to the server of cfg, whatever database cfg names.
 func execOnce(ctx context.Context, cfg *mysql.Config, query string) error {
 	cfg = cfg.Clone()
 	cfg.DBName = ""

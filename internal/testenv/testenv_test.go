@@ -36,7 +36,7 @@ func scan(t *testing.T, db *sql.DB, query string, args ...any) string {
 	return value
 }
 
-// TestDatabasesAreFreshAndApart: each call gives an empty database of its own, on the product it names, which is gone
+// TestDatabasesAreFreshAndApart: each call gives a separate, empty database on the product that it names, which is gone
 // when its test has ended.
 func TestDatabasesAreFreshAndApart(t *testing.T) {
 	for name, fresh := range map[string]func(testing.TB) string{"mysql": MySQL, "mariadb": MariaDB} {

@@ -16,8 +16,8 @@ const (
 	RedisProgramVariable   = "LEADERBOARD_TEST_REDIS_PROGRAM"
 )
 
-// GaleraVariable is the environment variable with which the shared SQL servers are each a Galera cluster of three nodes of MariaDB, and
-// tests work on the node that takes writes. Servers of a test's own stay single ones.
+// GaleraVariable is the environment variable with which the shared SQL servers are each a Galera cluster of three nodes of
+// MariaDB, and tests work on the node that takes writes. Servers for one test alone stay single.
 const GaleraVariable = "LEADERBOARD_TEST_GALERA"
 
 // Variable returns the environment variable that names a server of kind.

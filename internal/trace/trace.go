@@ -1,6 +1,6 @@
-// Package trace lets packages record spans without knowing the recorder, which is package telemetry. A span travels with the
-// context. Work that begins with a context without a span, or with one that is not recorded, has no span: that costs a look into
-// the context and allocates nothing.
+// Package trace lets packages record spans without knowing the recorder, which is package telemetry. A span travels with
+// the context. Work that begins with a context without a span, or with a span that is not recorded, has no span: that costs
+// a look into the context and allocates nothing.
 package trace
 
 import (
@@ -25,20 +25,20 @@ type Recorder interface {
 	Begin(name string, kind Kind) Recorder
 	// Set adds attributes. They must not contain secrets or members.
 	Set(attrs ...slog.Attr)
-	// Link connects this span with another one that it is not inside of.
+	// Link connects this span with another span that does not contain it.
 	Link(to Recorder)
 	// Fail marks the work of the span as failed.
 	Fail(err error)
 	End()
-	// Sampled reports whether the span is kept. Inside a span that is not kept, none are begun.
+	// Sampled reports whether the span is kept. Inside a span that is not kept, no spans are begun.
 	Sampled() bool
-	// IDs returns the ids of the trace and of the span in hexadecimal, for logs; "" for none.
+	// IDs returns the ids of the trace and of the span in hexadecimal, for logs; or "".
 	IDs() (trace, span string)
 }
 
 // Tracer begins the spans of requests. Its methods may be called concurrently.
 type Tracer interface {
-	// Request begins the span of a request: inside that of the caller if its headers have a W3C trace context.
+	// Request begins the span of a request: inside the caller's span if its headers have a W3C trace context.
 	Request(name string, h http.Header) Recorder
 }
 
@@ -60,7 +60,7 @@ func From(ctx context.Context) Span {
 	return Span{r}
 }
 
-// With returns a context that carries a span; nil leaves ctx as it is.
+// With returns a context that carries a span; nil does not change ctx.
 func With(ctx context.Context, s Span) context.Context {
 	if s.r == nil {
 		return ctx
@@ -68,7 +68,7 @@ func With(ctx context.Context, s Span) context.Context {
 	return context.WithValue(ctx, Key{}, s.r)
 }
 
-// Start begins a span inside the one that ctx carries, and returns a context that carries it.
+// Start begins a span inside the span of ctx, and returns a context with the new span.
 func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) {
 	s := From(ctx).Start(name, kind)
 	return With(ctx, s), s
@@ -110,7 +110,7 @@ func (s Span) End() {
 	}
 }
 
-// IDs returns the ids of the trace and of the span in hexadecimal, "" for none.
+// IDs returns the ids of the trace and of the span in hexadecimal, or "".
 func (s Span) IDs() (trace, span string) {
 	if s.r == nil {
 		return "", ""
@@ -118,8 +118,8 @@ func (s Span) IDs() (trace, span string) {
 	return s.r.IDs()
 }
 
-// Shared begins a span of work that is done for several spans at once. It is inside the first of them that is recorded, so that
-// it is kept if that one is, and is linked with all that are recorded, both ways.
+// Shared begins a span of work that is done for several spans at once. It is inside the first of them that is recorded, so
+// that it is kept if that span is, and is linked with all recorded ones, both ways.
 func Shared(name string, kind Kind, of []Span) Span {
 	var shared Span
 	for _, s := range of {

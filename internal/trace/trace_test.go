@@ -50,7 +50,8 @@ func TestStartIsInside(t *testing.T) {
 	}
 }
 
-// TestSharedIsLinkedBothWays: the span of shared work is inside the first that is kept, and linked with all that are.
+// TestSharedIsLinkedBothWays: the span of shared work is inside the first span that is kept, and linked with all kept
+// spans.
 func TestSharedIsLinkedBothWays(t *testing.T) {
 	lost, a, b := &fake{name: "lost"}, &fake{name: "a", kept: true}, &fake{name: "b", kept: true}
 	shared, _ := Shared("both", KindInternal, []Span{{}, Of(lost), Of(a), Of(b)}).Recorder().(*fake)

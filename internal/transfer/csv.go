@@ -44,7 +44,7 @@ func csvRecord(b []byte, atEnd bool, fields [][]byte) (out [][]byte, size int, f
 	}
 }
 
-// csvField returns the first field of b; end is where the comma or line end after it is, len(b) without one.
+// csvField returns the first field of b; end is the place of the comma or line end after it, or len(b).
 func csvField(b []byte) (field []byte, end int, fault string) {
 	if len(b) == 0 || b[0] != '"' {
 		end = bytes.IndexAny(b, "\",\r\n\x00")

@@ -30,7 +30,7 @@ func knownColumns() []string {
 	return []string{columnMember, columnScore, columnTiebreak, columnTime, columnMetadata, "strict_rank", "tied_rank", "rank"}
 }
 
-// noColumn says why a required column is not found, as well as the names that are there tell.
+// noColumn returns the error for a missing required column, with a cause guessed from the names of the columns.
 func noColumn(columns []string, required string) error {
 	for _, name := range columns {
 		if small := strings.ToLower(strings.TrimSpace(name)); small == required {
@@ -43,7 +43,8 @@ func noColumn(columns []string, required string) error {
 	return fmt.Errorf("its first line has no column %s: it has to name the columns, such as member,score", required)
 }
 
-// wrongMark says what separates the columns in a first line that has no commas, whether its names have quotes or not; nil when that is not seen.
+// wrongMark returns the error for a first line whose columns are separated by another mark than a comma, with or without
+// quotes; nil if no mark is found.
 func wrongMark(line string) error {
 	line = strings.ToLower(strings.NewReplacer(`"`, "", "\r", "").Replace(line))
 	for mark, means := range map[string]string{";": "semicolons", "\t": "tabs", "|": "bars"} {
@@ -78,8 +79,8 @@ func checkColumns(columns []string) error {
 	return nil
 }
 
-// entryOfRecord makes an entry of a CSV record; fault says what is wrong with it. Unless raw, it removes the quote before an id
-// that a spreadsheet would take for a formula.
+// entryOfRecord makes an entry of a CSV record; fault describes what is wrong. Unless raw, it removes the quote before an
+// id that a spreadsheet would take for a formula.
 func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.Submission, fault string) {
 	if len(fields) != len(columns) {
 		return e, fmt.Sprintf("has %d fields, want %d", len(fields), len(columns))
@@ -121,7 +122,7 @@ func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.S
 	return e, checked(&e)
 }
 
-// metadata reads that of an entry.
+// metadata reads the metadata of an entry.
 func metadata(b []byte) (object, fault string) {
 	if object, ok := leaderboard.CompactMetadata(b); ok {
 		return object, ""
@@ -147,7 +148,7 @@ func excerpt(b []byte) string {
 	return strconv.Quote(string(b))
 }
 
-// checked checks the member of an entry. It drops a tiebreak beside fields, since the fields determine it.
+// checked checks the member of an entry. It drops a tiebreak next to fields, since the fields determine it.
 func checked(e *leaderboard.Submission) (fault string) {
 	if e.Fields != nil {
 		e.Tiebreak = nil
@@ -171,11 +172,11 @@ type jsonLine struct {
 	Rank        jsontext.Value      `json:"rank"`
 }
 
-// entryOfLine makes an entry of a JSON line; fault says what is wrong with it.
+// entryOfLine makes an entry of a JSON line; fault describes what is wrong.
 func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
 	var in jsonLine
 	err := json.Unmarshal(line, &in, json.RejectUnknownMembers(true))
-	if err != nil { // once more, with numbers in every form: few files have them
+	if err != nil { // again, with numbers in every form: few files have them
 		in = jsonLine{}
 		err = json.Unmarshal(line, &in, json.RejectUnknownMembers(true), json.WithUnmarshalers(numbers.Unmarshalers(nil)))
 	}

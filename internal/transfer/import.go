@@ -40,22 +40,22 @@ type Imported struct {
 
 // Import is an import to make.
 type Import struct {
-	Client *client.Client // repeats the request of a batch for as long as it is set to
+	Client *client.Client // repeats the request of a batch up to its own limit
 	Board  string
 	File   string // "-": Stdin
 	Stdin  io.Reader
 	Format string // "": by the name of the file
 	Raw    bool   // in CSV a quote (') before an id that spreadsheets would take for a formula belongs to the id
-	Batch  int    // entries per request; an import that goes on keeps the one it began with
+	Batch  int    // entries per request; a continued import keeps its first value
 	Key    string // imports with different keys count apart; may be ""
 
-	Refused  string // file for the refused lines; "": FILE.refused, of standard input Told
+	Refused  string // file for the refused lines; "": FILE.refused, for standard input Told
 	Progress string // file that says how far the import has come; "": FILE.progress, of standard input none
 	Restart  bool   // from the first line, whatever the progress says
 	Told     io.Writer
 }
 
-// importing is one run of an import.
+// importing is a run of an import.
 type importing struct {
 	Import
 	done   importProgress
@@ -65,7 +65,7 @@ type importing struct {
 	before int64 // entries that earlier runs have dealt with
 }
 
-// Stopped is an import that ended before its end; the same call goes on where it stopped.
+// Stopped is an import that ended before its end; the same call continues where it stopped.
 type Stopped struct {
 	Line int64 // the lines before it are dealt with; 0 without a progress file
 	Err  error
@@ -74,8 +74,8 @@ type Stopped struct {
 func (s *Stopped) Error() string { return s.Err.Error() }
 func (s *Stopped) Unwrap() error { return s.Err }
 
-// Run submits the entries of the file. It goes on where an earlier run of the same import stopped, and does nothing if that
-// was complete. An error after the first batch has begun is a *Stopped.
+// Run submits the entries of the file. It continues where an earlier run of the same import stopped, and does nothing if
+// that run was complete. An error after the first batch has begun is a *Stopped.
 func (i Import) Run(ctx context.Context) (out Imported, err error) {
 	start := time.Now()
 	im := &importing{Import: i, report: importReport{w: i.Told}}
@@ -114,7 +114,7 @@ func (i Import) Run(ctx context.Context) (out Imported, err error) {
 	return im.imported(time.Since(start)), nil
 }
 
-// what says what the bar is of: the file, or what an earlier run has left of it.
+// what returns the subject of the bar: the file, or the rest that an earlier run has left.
 func (im *importing) what() string {
 	if im.done.Offset == 0 {
 		return "importing into " + im.Board
@@ -164,7 +164,7 @@ func (im *importing) resume(in io.Reader) error {
 			if err := earlier.checkSame(&im.done, im.Progress); err != nil {
 				return err
 			}
-			im.done = *earlier // with its size of batches, on which the keys depend
+			im.done = *earlier // with its size of batches, from which the keys follow
 		}
 	}
 	src, err := newSource(in, im.done.seed())
@@ -210,7 +210,7 @@ func (im *importing) save() error {
 	return im.done.save(im.Progress)
 }
 
-// run sends the batches, one after another: the order of the file is the order in which they count.
+// run sends the batches, one after another: the entries count in the order of the file.
 func (im *importing) run(ctx context.Context) error {
 	for {
 		batch, err := readBatch(im.reader, im.done.Batch)

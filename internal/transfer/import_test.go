@@ -2,7 +2,7 @@ package transfer
 
 import "testing"
 
-// TestWhatIsImported: a bar that begins anew after a part was dealt with says that it is of the rest.
+// TestWhatIsImported: a bar that begins after a part was imported says that it is for the rest.
 func TestWhatIsImported(t *testing.T) {
 	im := &importing{Import: Import{Board: "race"}}
 	if got, want := im.what(), "importing into race"; got != want {

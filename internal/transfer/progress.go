@@ -35,7 +35,7 @@ type importProgress struct {
 	Seq       int64  `json:"seq"` // of the board's first window, of the last answer
 	Complete  bool   `json:"complete"`
 
-	// Unanswered is the key of the batch that the last run ended with: a replay of its answer is what that run has counted.
+	// Unanswered is the key of the last batch of the last run: that run has counted a replay of its answer.
 	Unanswered string `json:"unanswered,omitempty"`
 }
 
@@ -52,14 +52,14 @@ func hashOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 func (p *importProgress) entries() int64 { return p.Applied + p.Unchanged + p.Refused + p.Replayed }
 
-// loadProgress reads the progress of an earlier run, nil without one.
+// loadProgress reads the progress of an earlier run, or nil.
 func loadProgress(file string) (*importProgress, error) {
 	if file == "" {
-		return nil, nil // none is an answer
+		return nil, nil // nil is a valid answer
 	}
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // none is an answer
+		return nil, nil // nil is a valid answer
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the progress: %w", err)
@@ -74,7 +74,7 @@ func loadProgress(file string) (*importProgress, error) {
 const restartHint = "--restart begins at the first line (of the very same file, imported in one go with the same --batch and API key, the server counts " +
 	"nothing again for 24 hours; of a file that has changed or grown it counts again what was imported from the batch of the first change on)"
 
-// checkSame fails when a run cannot go on where another one stopped.
+// checkSame fails when a run cannot continue where another stopped.
 func (p *importProgress) checkSame(now *importProgress, file string) error {
 	switch {
 	case p.Board != now.Board:

@@ -51,7 +51,7 @@ func readImport(in io.Reader, format string) string {
 	}
 }
 
-// TestReadCSV: the faults that a file can have, and what is read of the lines beside.
+// TestReadCSV: the faults that a file can have, and the entries read from the other lines.
 func TestReadCSV(t *testing.T) {
 	const head = "member,score\n"
 	long := strings.Repeat("x", maxRecord)
@@ -212,7 +212,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestReadHugeLine: a very long line takes no more memory than another.
+// TestReadHugeLine: a very long line takes no more memory than a short one.
 func TestReadHugeLine(t *testing.T) {
 	for _, format := range []string{client.FormatCSV, client.FormatJSONL} {
 		for _, start := range []string{"", "\""} {

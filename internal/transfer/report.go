@@ -34,8 +34,8 @@ type importReport struct {
 	size int64 // bytes of the file that belong to this import
 }
 
-// open begins an empty report (size 0), or goes on after the first size bytes of the one that is there. A file
-// with other content is left alone.
+// open begins an empty report (size 0), or continues after the first size bytes of the present one. A file with other
+// content is left alone.
 func (r *importReport) open(size int64) error {
 	if r.name == "" {
 		return nil
@@ -58,7 +58,7 @@ func (r *importReport) open(size int64) error {
 	return nil
 }
 
-// headOf returns what a file begins with, as long as the head of a report, and its length.
+// headOf returns the beginning of a file, as long as the head of a report, and its length.
 func headOf(name string) (head string, length int64, err error) {
 	file, err := os.Open(name)
 	if err != nil {

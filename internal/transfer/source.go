@@ -42,7 +42,8 @@ func newSource(in io.Reader, seeded hash.Hash) (*source, error) {
 	return s, nil
 }
 
-// otherKind says what a file is that begins with head and is no text in UTF-8, and what to do about it; "" for all others.
+// otherKind describes the kind of a file that begins with head and is not UTF-8 text, with a remedy; "" for all other
+// files.
 func otherKind(head []byte) string {
 	for _, kind := range []struct{ begins, says string }{
 		{"\xff\xfe", "UTF-16, want UTF-8"},
@@ -100,7 +101,7 @@ func (s *source) hashLines(b []byte) {
 	s.lineEnd = string(b[len(text):])
 }
 
-// takeLineEnd passes over the rest of the line if only its line end follows, and reports whether that is so.
+// takeLineEnd skips the rest of the line if only its line end follows, and reports whether it did.
 func (s *source) takeLineEnd() (bool, error) {
 	b, err := s.window()
 	switch {

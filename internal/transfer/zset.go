@@ -26,8 +26,8 @@ import (
 type Zset interface {
 	// Size returns how many members it has, 0 when there is no such key.
 	Size(ctx context.Context) (int64, error)
-	// Scan returns some members, each with its score, and where to go on, which is 0 at the end. A member that is there all the
-	// time comes at least once.
+	// Scan returns some members, each with its score, and the cursor to continue at, which is 0 at the end. A member that
+	// is there all the time comes at least once.
 	Scan(ctx context.Context, from uint64) (members []ZsetMember, next uint64, err error)
 }
 
@@ -49,14 +49,14 @@ type ZsetSource struct {
 // ZsetRead is a sorted set to read into a file that Import takes.
 type ZsetRead struct {
 	Zset    Zset
-	Source  ZsetSource // its order is that of the board, which Run asks for
+	Source  ZsetSource // its order is the board's, which Run reads
 	Client  *client.Client
 	File    string
 	Restart bool // read it again, whatever was read before
 	Told    io.Writer
 }
 
-// Run reads the sorted set into the file, unless that was done before. The file is whole, or there is none. Its lines are in the
+// Run reads the sorted set into the file, unless that was done before. The file is complete or absent. Its lines are in the
 // order of the board, and members with equal scores are in the order of Redis: the import submits them in that order.
 func (z ZsetRead) Run(ctx context.Context) error {
 	board, err := z.Client.Board(ctx, z.Source.Board)
@@ -145,8 +145,8 @@ func (z *ZsetRead) inOrder(members []ZsetMember) []ZsetMember {
 	return once
 }
 
-// write writes the members into the file, and the ZsetSource into sourceFile. The latter is written first, since a file without
-// one is never overwritten.
+// write writes the members into the file, and the ZsetSource into sourceFile. The latter is written first, since a file
+// without it is never overwritten.
 func (z *ZsetRead) write(members []ZsetMember) (err error) {
 	if err := os.Remove(z.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -178,8 +178,8 @@ func fieldOf(text string) string {
 	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
-// zsetScore returns a score times multiply in digits, exactly. A double that is not whole counts as the shortest decimal that
-// stands for it. If the product is not a whole number, the score is returned as it was, for the import to refuse.
+// zsetScore returns a score times multiply in digits, exactly. A double that is not whole counts as the shortest decimal
+// that stands for it. If the product is not a whole number, the score is returned unchanged, for the import to refuse.
 func zsetScore(score float64, multiply int64) string {
 	asItIs := strconv.FormatFloat(score, 'g', -1, 64)
 	if math.IsInf(score, 0) || math.IsNaN(score) {

@@ -26,7 +26,7 @@ func TestZsetInOrder(t *testing.T) {
 	}
 }
 
-// TestZsetFile: the import reads every member from the file of a sorted set as it is there, whatever its bytes are.
+// TestZsetFile: the import reads every member unchanged from the file of a sorted set, whatever its bytes are.
 func TestZsetFile(t *testing.T) {
 	members := []string{"\ufeffada", "plain", "\ufeff", "a,b", `"a"`, `a"b`, " a ", "=1", "'=1", "高橋", "a;b", "\u00a0", "#", "-", "\u200b"}
 	z, want := ZsetRead{File: filepath.Join(t.TempDir(), "zset.csv"), Source: ZsetSource{Multiply: 1}}, ""

@@ -8,7 +8,7 @@ func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// Reader reads what is left of a text. After a failure nothing is left, and zero values are returned.
+// Reader reads the rest of a text. After a failure the rest is empty, and zero values are returned.
 type Reader struct {
 	Left   []byte
 	Failed bool

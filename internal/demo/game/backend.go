@@ -18,8 +18,8 @@ import (
 //go:embed page.html
 var page embed.FS
 
-// Backend serves the game's page, and gives each visitor a token of its own for a board at url, and the name that the visitor has on it. service
-// has a key of scope write, which stays here.
+// Backend serves the game's page, and gives each visitor a separate token for a board at url, and the name that the visitor
+// has on it. service has a key of scope write, which stays here.
 func Backend(service *client.Client, url, board string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, page, "page.html") })
@@ -31,7 +31,7 @@ func Backend(service *client.Client, url, board string) http.Handler {
 			session = &http.Cookie{Name: "game", Value: rand.Text(), MaxAge: 30 * 86400, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 			http.SetCookie(w, session)
 		}
-		player := fmt.Sprintf("visitor-%.10x", sha256.Sum256([]byte(session.Value))) // the board must not tell the cookie
+		player := fmt.Sprintf("visitor-%.10x", sha256.Sum256([]byte(session.Value))) // the board must not reveal the cookie
 		name := strings.TrimSpace(r.PostFormValue("name"))
 		if _, _, err := service.PutProfile(r.Context(), player, client.ProfileFields{DisplayName: name}); err != nil || name == "" {
 			http.Error(w, `{"detail": "The board does not take this name."}`, http.StatusUnprocessableEntity)

@@ -15,7 +15,7 @@ import (
 	"leaderboard/client"
 )
 
-// TestDocsShowTheGame: docs/players.md has the backend and what the page does with a token as they are here.
+// TestDocsShowTheGame: docs/players.md shows the same backend and the same use of a token by the page.
 func TestDocsShowTheGame(t *testing.T) {
 	doc := read(t, "../../../docs/players.md")
 	_, backend, _ := strings.Cut(read(t, "backend.go"), "var page embed.FS\n\n")

@@ -3,10 +3,10 @@
 //
 //	go run ./internal/testenv/run go test -race ./...
 //
-// With -in-memory before the command, temporary files are in memory where the machine has a file system for them, and so are the
-// data of all servers: not for what takes hours, and not to measure, since no flush takes time there.
+// With -in-memory before the command, temporary files are in memory where the machine has a file system for them, like the
+// data of all servers: not for runs of hours, and not for measurements, since no flush takes time there.
 //
-// It ends with the command's exit status after stopping what it started.
+// It ends with the command's exit status after stopping the servers that it started.
 package main
 
 import (
@@ -69,8 +69,9 @@ const (
 	room   = 2 << 30    // bytes that must be free there; make test takes a quarter of them
 )
 
-// stayInMemory has temporary files made in dir, if it has the room, and so what tests and all of their servers write: on a disk a
-// database takes two to three times as long to make. Those of the go tool stay where they are. With TMPDIR set nothing changes.
+// stayInMemory has temporary files made in dir, if it has the room, and so the files of tests and all of their servers: on
+// a disk a database takes two to three times as long to make. The files of the go tool stay where they are. With TMPDIR set
+// nothing changes.
 func stayInMemory(dir string, room int64) {
 	var fs syscall.Statfs_t
 	if os.Getenv("TMPDIR") != "" || syscall.Statfs(dir, &fs) != nil || int64(fs.Bavail)*fs.Bsize < room {
@@ -82,8 +83,7 @@ func stayInMemory(dir string, room int64) {
 	os.Setenv("TMPDIR", dir)
 }
 
-// provideAll gets one server of each kind, at the same time. With an error it
-// returns those that did start.
+// provideAll gets one server of each kind, at the same time. With an error it returns the servers that did start.
 func provideAll(ctx context.Context, dir string, stderr io.Writer) ([]testenv.Provided, error) {
 	kinds := []devserver.Kind{devserver.KindMySQL, devserver.KindMariaDB, devserver.KindRedis}
 	all := make([]testenv.Provided, len(kinds))

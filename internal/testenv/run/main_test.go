@@ -39,7 +39,7 @@ func TestServersLiveAsLongAsTheCommand(t *testing.T) {
 	}
 }
 
-// valueOf reads the last assignment of a variable from what env prints.
+// valueOf reads the last assignment of a variable from the output of env.
 func valueOf(env, name string) (value string) {
 	for line := range strings.Lines(env) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+"="); ok {
@@ -114,7 +114,7 @@ func TestCommandNeedsAllServers(t *testing.T) {
 	}
 }
 
-// TestStayInMemory: temporary files go where there is room, unless somebody has said where, and those of the go tool do not.
+// TestStayInMemory: temporary files go where there is room, unless a place is configured, and files of the go tool do not.
 func TestStayInMemory(t *testing.T) {
 	here := t.TempDir()
 	disk := os.TempDir()
