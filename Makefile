@@ -4,12 +4,12 @@
 GO       ?= go
 TESTARGS ?= ./...
 IN       ?= .
-# What the program says of itself; without git, as in a tarball, it is what the toolchain knows.
+# The version that the program reports; without git, as in a tarball, the toolchain's.
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/workshop/tools/go.mod golangci-lint
-# What was built in one clone is used again in another one: without it the go tool's cache knows sources by their folder.
+# Packages built in one clone are used again in another: without it the go tool's cache knows sources by their folder.
 export GOFLAGS := $(strip -trimpath $(GOFLAGS))
 # A program with the race detector sleeps a second before it ends, unless told not to; tests run hundreds.
 export GORACE ?= atexit_sleep_ms=0
@@ -30,8 +30,9 @@ bin/testenv:
 	@mkdir -p bin
 	$(GO) build -o bin/testenv ./internal/testenv/run
 
-# One set of servers for the whole run; see internal/testenv. Tests wait more than they work, so more of them run at a time than there are cores: those of
-# the product, and beside them those of the workshop. These run each time: what Go keeps of a run knows nothing of files outside of a module.
+# One set of servers for the whole run; see internal/testenv. Tests wait more than they work, so more of them run at a time
+# than there are cores: the product's tests, and at the same time the workshop's. The latter run each time: Go's test cache
+# does not know files outside of a module.
 PICK  = $(GO) run -C workshop ./nightly $(if $(NIGHTLY),-all)
 RACES = test -race -parallel 4 -timeout 60m
 test-go: cc bin/testenv

@@ -24,7 +24,7 @@ type composed struct {
 	Services map[string]struct {
 		Image       string
 		Command     []string
-		Environment map[string]*string // nil: as it is outside
+		Environment map[string]*string // nil: as outside
 		Ports       []string
 		Profiles    []string
 		Networks    map[string]struct{ Aliases []string }

@@ -41,7 +41,7 @@ func templates(t *testing.T, release, values string) (map[string]string, error) 
 	return engine.Render(chart, all)
 }
 
-// given reads values. Numbers are float64, as --set-json makes them: of what Helm makes of numbers, this is the hardest to print.
+// given reads values. Numbers are float64, as --set-json makes them: of Helm's number types, this is the hardest to print.
 func given(t *testing.T, values string) map[string]any {
 	t.Helper()
 	text, err := yaml.ToJSON([]byte(values))
@@ -71,7 +71,8 @@ func manifests(t *testing.T, release, values string) []byte {
 	return out.Bytes()
 }
 
-// rendered renders the objects of the chart, each decoded strictly into its type: without those for the Prometheus Operator.
+// rendered renders the objects of the chart, each decoded strictly into its type, without the objects for the Prometheus
+// Operator.
 func rendered(t *testing.T, release, values string) []runtime.Object {
 	t.Helper()
 	return decoded(t, manifests(t, release, values))
@@ -125,7 +126,7 @@ func TestHelmLint(t *testing.T) {
 	}
 }
 
-// plain returns objects as maps, by kind and name, without what the two ways to install do in ways of their own.
+// plain returns objects as maps, by kind and name, without the parts in which the two ways to install differ.
 func plain(t *testing.T, objects []runtime.Object) map[string]any {
 	t.Helper()
 	out := map[string]any{}
@@ -151,8 +152,8 @@ func plain(t *testing.T, objects []runtime.Object) map[string]any {
 // ownName is the name of a Secret of kustomize's or of a Job of the chart, with the hash of its content.
 var ownName = regexp.MustCompile(`^(leaderboard)-[0-9a-z]{10}$|^(leaderboard-migrate)-[0-9a-f]{8}$`)
 
-// alike takes out of a value, which it changes, the labels that Helm's charts have by convention, the checksum by which the chart replaces
-// servers when a secret changes, and hashes in names.
+// alike removes from a value, which it changes, the labels that Helm's charts have by convention, the checksum by which the
+// chart replaces servers when a secret changes, and hashes in names.
 func alike(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -176,7 +177,8 @@ func alike(value any) any {
 	return value
 }
 
-// TestHelmLikeKustomize: the chart makes the objects of kustomize, by default those of the base and with values those of the example.
+// TestHelmLikeKustomize: the chart makes the objects of kustomize, by default the objects of the base, and with values the
+// objects of the example.
 func TestHelmLikeKustomize(t *testing.T) {
 	for dir, values := range map[string]string{
 		"kubernetes/base":             "",
@@ -192,7 +194,7 @@ func TestHelmLikeKustomize(t *testing.T) {
 			}
 			got = plain(t, decoded(t, bytes.ReplaceAll(manifests(t, "leaderboard", values), []byte(image), []byte("leaderboard"))))
 		}
-		// The namespace of a release may have pods of others; that of kustomize's is its own.
+		// The namespace of a release may have other pods; the namespace of kustomize is for the service alone.
 		policy := want["NetworkPolicy leaderboard"].(map[string]any)["spec"].(map[string]any)
 		policy["podSelector"] = map[string]any{"matchLabels": map[string]any{"app.kubernetes.io/name": "leaderboard"}}
 		for _, name := range []string{"Secret leaderboard", "Ingress leaderboard"} { // the example's are without the label of the base
@@ -229,8 +231,8 @@ func chartImage(t *testing.T) string {
 	return fmt.Sprint(chart.Values["image"].(map[string]any)["repository"], ":", chart.Metadata.AppVersion)
 }
 
-// TestHelmMonitoring: the chart's objects for the Prometheus Operator are those of prometheus, and its alerts are in a copy of that file.
-// UPDATE_RULES=1 writes the copy.
+// TestHelmMonitoring: the chart's objects for the Prometheus Operator equal those in prometheus, and its alerts are in a
+// copy of that file. UPDATE_RULES=1 writes the copy.
 func TestHelmMonitoring(t *testing.T) {
 	rules, err := os.ReadFile("prometheus/leaderboard.rules.yml")
 	if err != nil {
@@ -381,7 +383,8 @@ func TestHelmValues(t *testing.T) {
 	}
 }
 
-// TestHelmSecrets: a Secret that is made takes the place of the one that is named; a change of it replaces servers and migrates again.
+// TestHelmSecrets: a Secret that the chart makes replaces the named one; a change of it replaces servers and migrates
+// again.
 func TestHelmSecrets(t *testing.T) {
 	named := string(manifests(t, "leaderboard", "existingSecret: other"))
 	if strings.Contains(named, "kind: Secret\n") || strings.Count(named, `secretKeyRef: {name: "other"`) != 6 {
@@ -427,7 +430,7 @@ func TestHelmSchema(t *testing.T) {
 	}
 }
 
-// TestHelmDocument: each value is in the schema, with those that lie in it, and in docs/helm.md.
+// TestHelmDocument: each value, nested ones too, is in the schema and in docs/helm.md.
 func TestHelmDocument(t *testing.T) {
 	document, err := os.ReadFile("../docs/helm.md")
 	if err != nil {
@@ -458,8 +461,8 @@ func TestHelmDocument(t *testing.T) {
 	}
 }
 
-// TestHelmSettings: the names that the schema takes are the settings of servers in docs/settings.md, but for those that the chart gives itself, or
-// that belong into a Secret.
+// TestHelmSettings: the names that the schema takes are the settings of servers in docs/settings.md, except settings that
+// the chart sets itself, or that belong into a Secret.
 func TestHelmSettings(t *testing.T) {
 	document, err := os.ReadFile("../docs/settings.md")
 	if err != nil {

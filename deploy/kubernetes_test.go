@@ -190,7 +190,7 @@ func letOut(t *testing.T, objects []runtime.Object) (ports []int32) {
 	return ports
 }
 
-// TestNetwork: servers may ask names, MySQL, Redis, and endpoints and issuers by https; an installation adds ports of its own.
+// TestNetwork: servers may ask names, MySQL, Redis, and endpoints and issuers by https; an installation adds its own ports.
 func TestNetwork(t *testing.T) {
 	if got, want := letOut(t, built(t, "kubernetes/base")), []int32{53, 53, 3306, 6379, 443}; !slices.Equal(got, want) {
 		t.Errorf("the base lets out %v, want %v", got, want)
@@ -266,7 +266,7 @@ func monitoring(t *testing.T, kind string) []byte {
 	return nil
 }
 
-// TestPrometheusRule: the rules for the Prometheus Operator are those of the file. UPDATE_RULES=1 writes them.
+// TestPrometheusRule: the rules for the Prometheus Operator equal the file's. UPDATE_RULES=1 writes them.
 func TestPrometheusRule(t *testing.T) {
 	const file = "prometheus/prometheusrule.yaml"
 	rules, err := os.ReadFile("prometheus/leaderboard.rules.yml")

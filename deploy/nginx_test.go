@@ -18,8 +18,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestInstallations: behind the rules of nginx/installations.conf each board is on its own installation, and one that moves by export,
-// import and a line in the rules is the same to the entry.
+// TestInstallations: behind the rules of nginx/installations.conf each board is on its own installation, and a board that
+// moves by export, import and a line in the rules is the same to the entry.
 func TestInstallations(t *testing.T) {
 	var installations [2]*apptest.Dev
 	var clients [2]*client.Client
@@ -73,12 +73,12 @@ func TestInstallations(t *testing.T) {
 	}
 }
 
-// move brings a board to another installation while it is written to: an export, the changes after it, then no more writes, which paused
-// has of a proxy.
+// move brings a board to another installation while it is written to: an export, the changes after it, then no more writes,
+// as paused makes a proxy do.
 func move(t *testing.T, from, to, paused *client.Client, board string) {
 	t.Helper()
 	ctx := t.Context()
-	if _, _, err := to.PutBoard(ctx, board, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil { // it takes what it is told
+	if _, _, err := to.PutBoard(ctx, board, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil { // it takes any score
 		t.Fatal(err)
 	}
 	export, err := from.Export(ctx, board, client.FormatJSONL, client.ExportQuery{})

@@ -142,8 +142,8 @@ func expressions(t *testing.T) map[string]string {
 	return out
 }
 
-// TestDashboard sends all queries of the dashboard and the rules to a real Prometheus, which scrapes a server under load. What the
-// alerts lead to is on that server.
+// TestDashboard sends all queries of the dashboard and the rules to a real Prometheus, which scrapes a server under load.
+// The runbooks of the alerts are on that server.
 func TestDashboard(t *testing.T) {
 	d, err := apptest.StartDev("..", "--members", "500")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/testcontainers/testcontainers-go/wait"
 )
 
-// Server is a server that runs, and what it runs on.
+// Server is a running server, with its containers.
 type Server struct {
 	URL string // as in http://localhost:32768
 	Key string // of scope admin
@@ -31,7 +31,7 @@ type Server struct {
 	stop []func(context.Context) error // in the order of their starts
 }
 
-// options are what Run may be told.
+// options are the options of Run.
 type options struct {
 	image, mysql, redis string
 	limit               time.Duration
@@ -50,8 +50,8 @@ func WithServers(mysql, redis string) Option {
 	return func(o *options) { o.mysql, o.redis = mysql, redis }
 }
 
-// WithDemo has the demo boards in it, of which demo has that many members with the same scores each time. Nobody plays on them, so they
-// change only by what the test does.
+// WithDemo has the demo boards in it, where demo has that many members with the same scores each time. Nobody plays on
+// them, so only the test changes them.
 func WithDemo(members int) Option {
 	return func(o *options) {
 		o.command = []string{"dev", "--quiet-demo", "--members", fmt.Sprint(members)}
@@ -135,7 +135,7 @@ func (s *Server) start(ctx context.Context, o *options, own *testcontainers.Dock
 	return c, nil
 }
 
-// lastWords returns the end of what a container has said, "" when there is nothing.
+// lastWords returns the end of a container's output, or "".
 func lastWords(ctx context.Context, c testcontainers.Container) string {
 	const most = 2000
 	if c == nil {

@@ -36,7 +36,7 @@ namespace LeaderboardClient
         public long Seq;
         public bool Stale; // the database was away: there may be something newer
         public List<Entry> Entries = new List<Entry>();
-        public string NextCursor; // null: there are no more
+        public string NextCursor; // null: no more pages
     }
 
     /// <summary>What became of a submission.</summary>

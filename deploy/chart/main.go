@@ -38,8 +38,8 @@ func main() {
 // tagged is a version by git describe: a tag, or a commit after one.
 var tagged = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
-// pack writes the chart of a folder into the folder to and returns the name of the file. The chart is of a version, as v0.1.1, and asks for
-// the image of that tag; it keeps those of Chart.yaml when there is no tag.
+// pack writes the chart of a folder into the folder to and returns the name of the file. The chart has the tag's version,
+// as v0.1.1, and uses the image of that tag; without a tag it keeps both of Chart.yaml.
 func pack(folder, to, version string, at time.Time) (string, error) {
 	chart, err := loader.LoadDir(folder)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// file is an SQLite file with the entries of a board, and the cursor of the state that they are. Both change in one transaction, so
-// the cursor is always that of the entries: this is what makes each change count once, wherever the program is killed.
+// file is an SQLite file with the entries of a board, and the cursor of their state. Both change in one transaction, so the
+// cursor always matches the entries: therefore each change counts once, wherever the program is killed.
 type file struct{ db *sql.DB }
 
 // schema has times in µs since 1970, as the board's order compares them.
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS entries (
 CREATE TABLE IF NOT EXISTS place (id INTEGER PRIMARY KEY CHECK (id = 1), cursor TEXT NOT NULL);`
 
 func openFile(ctx context.Context, path string) (*file, error) {
-	// Readers of a file in WAL mode do not hold up its writer. One connection: SQLite has one writer.
+	// Readers of a file in WAL mode do not block its writer. One connection: SQLite has one writer.
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (f *file) cursor(ctx context.Context) (string, error) {
 	return cursor, err
 }
 
-// replace makes the file an export and nothing else.
+// replace replaces the content of the file with an export.
 func (f *file) replace(ctx context.Context, export *client.Export) error {
 	return f.move(ctx, export.Cursor, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM entries"); err != nil {
@@ -73,7 +73,7 @@ func (f *file) apply(ctx context.Context, page client.Changes) error {
 		for _, c := range page.Changes {
 			var err error
 			switch {
-			case c.End: // of a period: what is known of it stays, and its entries too
+			case c.End: // of a period: its data stay, and its entries too
 			case c.After != nil:
 				err = put(ctx, tx, c.Period, c.Member, *c.After)
 			default:

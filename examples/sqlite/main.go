@@ -1,5 +1,6 @@
-// Sqlite keeps an SQLite file equal to a board: every entry of it, and nothing else. It may be killed at any moment and started
-// again; the board's database may be restored from a backup meanwhile. docs/events.md tells what it relies on.
+// Sqlite keeps an SQLite file equal to a board: it has every entry of the board, and only those. It may be killed at any
+// moment and started again; the board's database may be restored from a backup meanwhile. docs/events.md has the guarantees
+// that it relies on.
 //
 //	sqlite -server http://127.0.0.1:8080 -board arcade -file arcade.db
 //
@@ -23,7 +24,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// wait is how long the program waits for changes in one call, and between two calls when there will be none.
+// wait is how long the program waits for changes in one call, and between two calls when no changes will come.
 const wait = 10 * time.Second
 
 func main() {
@@ -63,14 +64,14 @@ type follower struct {
 	file   *file
 }
 
-// run follows the board until ctx ends or something is wrong that only a person can mend.
+// run follows the board until ctx ends or a fault occurs that only a person can fix.
 func (f *follower) run(ctx context.Context) error {
 	cursor, err := f.file.cursor(ctx)
 	for err == nil {
 		if cursor == "" {
 			cursor, err = f.startOver(ctx)
 		} else if cursor, err = f.step(ctx, cursor); errors.Is(err, leaderboard.ErrHistoryChanged) || errors.Is(err, leaderboard.ErrFeedPruned) {
-			// The board's past is another than the file's, or is not kept any more: no change leads from the one to the other.
+			// The board's past differs from the file's, or is no longer kept: no changes lead from one to the other.
 			fmt.Fprintln(os.Stderr, "sqlite: starts over:", err)
 			cursor, err = "", nil
 		}
@@ -97,7 +98,7 @@ func (f *follower) step(ctx context.Context, cursor string) (string, error) {
 		return "", err
 	}
 	if n := len(page.Changes); n > 0 && page.Changes[n-1].End && page.Changes[n-1].Cursor == "" {
-		// The last season that the board names is over: each answer says so at once, until another one is named.
+		// The last season of the board is over: each answer says so at once, until a new season is added.
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

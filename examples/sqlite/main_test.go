@@ -26,9 +26,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
-// TestSecondStore: the file is equal to the board, entry by entry and in order, after the program was killed at random moments beside
-// writers, hidden members, removals and erasures; after the database was restored from a backup and went on another way; after
-// the log was pruned while the program was away; and after the board was deleted and made again.
+// TestSecondStore: the file is equal to the board, entry by entry and in order, after the program was killed at random
+// moments during writes, hides, removals and erasures; after the database was restored from a backup and changed in another
+// way; after the log was pruned while the program was away; and after the board was deleted and made again.
 func TestSecondStore(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "sqlite")
@@ -121,7 +121,7 @@ func (w *world) makeBoard() {
 	w.must(err)
 }
 
-// play starts writers; what it returns ends them. They make at least 100 requests.
+// play starts writers and returns the function that ends them. They make at least 100 requests.
 func (w *world) play() (end func()) {
 	var writers sync.WaitGroup
 	stop := make(chan struct{})
@@ -146,7 +146,7 @@ func (w *world) play() (end func()) {
 	return func() { close(stop); writers.Wait() }
 }
 
-// write makes one random change.
+// write makes a random change.
 func (w *world) write() error {
 	member := fmt.Sprintf("m%d", rand.IntN(60))
 	var err error
@@ -169,7 +169,7 @@ func (w *world) write() error {
 	return err
 }
 
-// start starts the program. The file and the key are all that it has.
+// start starts the program. It has only the file and the key.
 func (w *world) start() *exec.Cmd {
 	w.Helper()
 	cmd := exec.Command(w.program, "-server", w.url, "-board", board, "-file", w.file)
@@ -261,12 +261,12 @@ func (w *world) startedOver(reason string) {
 	w.said = &apptest.Buffer{}
 }
 
-// tablesOfBoards are what a backup of a board's state has.
+// tablesOfBoards are the tables that hold a board's state.
 func tablesOfBoards() []string {
 	return []string{"boards", "periods", "entries", "changes", "hidden_members", "table_versions"}
 }
 
-// backup copies tables, beside them.
+// backup copies tables next to the originals.
 func (w *world) backup() {
 	w.Helper()
 	for _, table := range tablesOfBoards() {

@@ -3,7 +3,7 @@
 //	export WEBHOOK_SECRET=whsec_…   # as leaderboard endpoint put printed it
 //	go run . events.jsonl           # listens on 127.0.0.1:8090, or on LISTEN
 //
-// An event and its id are one line, which is on the disk before the answer is sent. A program that is killed between the two
+// An event and its id are one line, which is on the disk before the answer is sent. A program that is killed in between
 // gets the event again, and finds its id.
 package main
 
@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// inbox is a file of events, one on a line.
+// inbox is a file of events, one per line.
 type inbox struct {
 	key  []byte
 	mu   sync.Mutex
@@ -93,14 +93,14 @@ func (in *inbox) signed(id, timestamp, signatures string, body []byte) bool {
 	want := mac.Sum(nil)
 	for s := range strings.FieldsSeq(signatures) {
 		got, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s, "v1,"))
-		if err == nil && hmac.Equal(got, want) { // in a time that tells nothing
+		if err == nil && hmac.Equal(got, want) { // in constant time
 			return true
 		}
 	}
 	return false
 }
 
-// take adds an event to the file unless it is there. One at a time: an event may come twice at once.
+// take adds an event to the file unless it is there already. It takes one at a time: an event may come twice at once.
 func (in *inbox) take(id string, body []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// serveBare answers every request with the bytes of a file: the yardstick of the reads. It runs in a process of its
-// own, as the server does, and ends when its standard input does.
+// serveBare answers every request with the bytes of a file: the yardstick of the reads. It runs in a separate process, like
+// the server, and ends when its standard input does.
 func serveBare(file string) error {
 	body, err := os.ReadFile(file)
 	if err != nil {

@@ -14,8 +14,8 @@ const (
 	beforeSeconds = 2
 )
 
-// measureBefore holds this version against an earlier one: the same board, which has no rule that the earlier one does not know,
-// in a database and a Redis database of each.
+// measureBefore compares this version with an earlier version: the same board, without rules that the earlier version does
+// not know, in a separate database and Redis for each.
 func (w *world) measureBefore(ctx context.Context, rep *report) error {
 	if err := w.growPool(ctx, 2*w.members, 1.0/3); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (w *world) measureBefore(ctx context.Context, rep *report) error {
 	}
 	for _, c := range []struct {
 		what, unit string
-		conns, of  int // connections, and what one request counts for
+		conns, of  int // connections, and the requests that one counts for
 		request    requester
 	}{
 		{"single submits", " rows/s", submitConns, 1, submitRequest(benchBoard, w.members, 1)},

@@ -39,7 +39,7 @@ const (
 	fillFactor = 80
 )
 
-// board is one filled board in a database of its own, and the stores that are opened on it in this process.
+// board is a filled board in a separate database, with the stores that are opened on it in this process.
 type board struct {
 	dsn      string
 	db       *sql.DB // for the yardsticks: plain SQL
@@ -50,10 +50,10 @@ type board struct {
 	store    *store.Store // the first of them
 }
 
-// databaseOf returns the database of the board of so many members.
+// databaseOf returns the database of the board of a size.
 func databaseOf(members int) string { return "board_" + strconv.Itoa(members) }
 
-// openBoard opens the board of so many members on a server, which it makes and fills when it is not there.
+// openBoard opens the board of a size on a server; it makes and fills the board if it is missing.
 func openBoard(ctx context.Context, server *sql.DB, dsn string, members int, log io.Writer) (*board, error) {
 	database := databaseOf(members)
 	filled, err := isFilled(ctx, server, members)
@@ -82,7 +82,7 @@ func openBoard(ctx context.Context, server *sql.DB, dsn string, members int, log
 	return b, nil
 }
 
-// isFilled reports whether the board of so many members was filled to its end.
+// isFilled reports whether the board of a size was filled to its end.
 func isFilled(ctx context.Context, server *sql.DB, members int) (bool, error) {
 	var tables int
 	err := server.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", databaseOf(members), fillTable).Scan(&tables)
@@ -109,7 +109,7 @@ func newBoard(ctx context.Context, dsn string, members int) (*board, error) {
 	return b, nil
 }
 
-// benchRules are those of the board: every submit changes an entry, and the copy in Redis holds the best topN.
+// benchRules are the rules of the board: every submit changes an entry, and the copy in Redis holds the best topN.
 func benchRules(topN int) leaderboard.Rules {
 	return leaderboard.Rules{Policy: leaderboard.PolicyLatest, TopN: topN}
 }
@@ -164,8 +164,8 @@ func (b *board) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// fill puts the entries into an empty board without the service, as a restored backup would: one commit, of which the
-// log knows nothing. The ordered index is made at the end, which takes half of the time that keeping it does.
+// fill puts the entries into an empty board without the service, as a restored backup would: one commit, which the log does
+// not have. The ordered index is made at the end, which takes half of the time of maintaining it.
 func (b *board) fill(ctx context.Context, log io.Writer) error {
 	fmt.Fprintf(log, "filling %s\n", b.size())
 	start := time.Now()
@@ -215,7 +215,7 @@ func keyLine(create, name string) (string, error) {
 	return "", fmt.Errorf("the table has no key %s", name)
 }
 
-// loadAll shares the members out in runs of consecutive numbers, so that each connection appends to pages of its own.
+// loadAll shares the members out in runs of consecutive numbers, so that each connection appends to separate pages.
 func (b *board) loadAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

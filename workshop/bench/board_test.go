@@ -14,8 +14,8 @@ import (
 	"leaderboard/store"
 )
 
-// compareRanks compares ranks by the index with those of a store that counts every better entry, since a benchmark of wrong
-// answers would be worth nothing.
+// compareRanks compares ranks from the index with the ranks of a store that counts every better entry, since a benchmark of
+// wrong answers would be worth nothing.
 func compareRanks(t *testing.T, b *board) {
 	t.Helper()
 	scanning, err := store.Open(t.Context(), store.Config{DSN: b.dsn, IndexMinEntries: math.MaxInt64})
@@ -59,8 +59,8 @@ func TestMemberNames(t *testing.T) {
 	}
 }
 
-// TestRows: the text has every member once, and times of which no two are alike, so that the order is strict and the same
-// for every reader.
+// TestRows: the text has every member once, and all times differ, so that the order is strict and the same for every
+// reader.
 func TestRows(t *testing.T) {
 	const members = 100_000
 	b := &board{ref: leaderboard.PeriodRef{ID: 7}}

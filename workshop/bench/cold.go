@@ -15,7 +15,7 @@ const (
 	coldRounds  = 5
 	coldSeconds = 12
 	coldSlot    = 100 * time.Millisecond // in which answers are counted
-	coldMean    = 5                      // slots of which the mean is looked at
+	coldMean    = 5                      // slots whose mean is used
 	coldSpeed   = 0.75                   // of the rate at the end: at speed
 	coldGoal    = 3500 * time.Millisecond
 
@@ -23,8 +23,8 @@ const (
 	rollSeconds = 8.0
 )
 
-// measureCold measures how soon a server that has just started answers as fast as later, while many connections ask from its first moment on:
-// one that knows nothing of those before it, and one that replaces another.
+// measureCold measures how soon a server that has just started answers as fast as later, while many connections send
+// requests from its first moment on: a server with an empty Redis and no saved index, and a server that replaces another.
 func (w *world) measureCold(ctx context.Context, rep *report) error {
 	for _, start := range []struct {
 		what   string
@@ -58,8 +58,8 @@ func (w *world) measureCold(ctx context.Context, rep *report) error {
 	return w.measureUnknown(ctx, rep)
 }
 
-// rollOver replaces three servers one after the other, as a balancer that goes by /readyz sees it: meanwhile all connections ask those that are
-// ready.
+// rollOver replaces three servers one after another, as a balancer that follows /readyz sees it: meanwhile all connections
+// use the servers that are ready.
 func (w *world) rollOver(ctx context.Context, rep *report) error {
 	servers := make([]*service, rollServers)
 	defer func() {
@@ -137,7 +137,7 @@ func (r *report) addCold(what string, rounds []cold) {
 	})
 }
 
-// cold is what a server that has just started answers.
+// cold is the answers of a server that has just started.
 type cold struct {
 	began      time.Time
 	ready      time.Duration // from the start of the process until then

@@ -106,7 +106,7 @@ func (w *world) enterEvents(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// forgetEvents leaves the database as it was, for the next run.
+// forgetEvents restores the database for the next run.
 func (w *world) forgetEvents(ctx context.Context) {
 	_ = w.api.DeleteEndpoint(ctx, deadEndpoint)
 	for _, table := range []string{"deliveries", "outbox_members", "outbox", "friends"} {
@@ -114,7 +114,8 @@ func (w *world) forgetEvents(ctx context.Context) {
 	}
 }
 
-// measureNotices measures how soon after one member has passed all others the notices are in the outbox, and what it costs the submits.
+// measureNotices measures how soon after one member has passed all others the notices are in the outbox, and the cost for
+// the submits.
 func (w *world) measureNotices(ctx context.Context, rep *report) error {
 	if err := w.serve(ctx); err != nil {
 		return err
@@ -167,11 +168,11 @@ func (w *world) move(ctx context.Context, ahead bool) error {
 	return err
 }
 
-// measureStorm has one member pass all others, again and again, while nothing else happens.
+// measureStorm lets one member pass all others, again and again, while nothing else happens.
 func (w *world) measureStorm(ctx context.Context, rep *report, passed leaderboard.NotifyPassed) error {
 	var took, answered []time.Duration
 	for range noticeRounds {
-		if _, err := w.board.db.ExecContext(ctx, "DELETE FROM outbox"); err != nil { // a member is told once a minute otherwise
+		if _, err := w.board.db.ExecContext(ctx, "DELETE FROM outbox"); err != nil { // otherwise a member gets one notice per minute
 			return err
 		}
 		if err := w.move(ctx, false); err != nil {
@@ -200,7 +201,7 @@ func (w *world) measureStorm(ctx context.Context, rep *report, passed leaderboar
 	return nil
 }
 
-// awaitNotices waits until so many notices are in the outbox.
+// awaitNotices waits until a number of notices are in the outbox.
 func (w *world) awaitNotices(ctx context.Context, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
@@ -216,7 +217,7 @@ func (w *world) awaitNotices(ctx context.Context, want int) error {
 	}
 }
 
-// stormy returns a load of submits beside a member that passes all others again and again, with the rule or without.
+// stormy returns a load of submits while a member passes all others again and again, with the rule or without.
 func (w *world) stormy(ctx context.Context, passed leaderboard.NotifyPassed) func() (float64, error) {
 	return func() (float64, error) {
 		if err := w.notify(ctx, passed); err != nil {

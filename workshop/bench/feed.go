@@ -17,8 +17,8 @@ const (
 	feedSeconds = 20
 )
 
-// measureFeed measures how long after their commit changes arrive at a program that follows the board, through the server that
-// commits them and through another one, and what the follower costs the submits.
+// measureFeed measures how long after their commit changes arrive at a program that follows the board, through the server
+// that commits them and through another one, and the cost of the follower for the submits.
 func (w *world) measureFeed(ctx context.Context, rep *report) error {
 	if err := w.serveResident(ctx); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (w *world) measureArrival(ctx context.Context, rep *report, through string,
 	return nil
 }
 
-// measureFollowed holds submits to a board that a program follows against those to one that none follows.
+// measureFollowed compares submits to a board that a program follows with submits to a board without a follower.
 func (w *world) measureFollowed(ctx context.Context, rep *report) error {
 	for _, c := range []struct {
 		what           string
@@ -144,7 +144,7 @@ func stateOf(ctx context.Context, api *client.Client) (seq int64, cursor string,
 	return export.Seq, export.Cursor, export.Body.Close()
 }
 
-// catchUp waits until all that is committed has come, and ends the follower.
+// catchUp waits until all commits have arrived, and ends the follower.
 func (f *follower) catchUp(ctx context.Context, s *service) error {
 	seq, _, err := stateOf(ctx, s.api)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 // redisFault is a fault of Redis during the polls.
 type redisFault struct {
 	name  string
-	begin func(context.Context, *devserver.Server) error // returns at once; what it starts ends with the context
+	begin func(context.Context, *devserver.Server) error // returns at once; its work ends with the context
 	end   func(context.Context, *devserver.Server) error
 }
 
@@ -146,7 +146,7 @@ func (w *world) watchFault(ctx context.Context, writing, reading *service, redis
 	return freshnessOf(polls.polls, written.acks), nil
 }
 
-// poll is one answer: its state, and when it was asked for and came.
+// poll is an answer: its state, and the times of the request and of the answer.
 type poll struct {
 	sent, got time.Time
 	seq       int64
@@ -220,7 +220,7 @@ func (p *pollers) connection(ctx context.Context, start time.Time) error {
 // freshness is the result of the polls under one fault.
 type freshness struct {
 	samples, stale, failed int
-	back, backStale        int             // answers behind one that was there before they were asked for; the stale of them
+	back, backStale        int             // answers older than an answer that was there before their request; the stale ones among them
 	ages                   []time.Duration // sorted, of answers that do not say that they are stale
 	staleMax               time.Duration   // age of the oldest of the others
 	commits                int
@@ -258,8 +258,8 @@ func freshnessOf(polls []poll, acks []ack) *freshness {
 	return f
 }
 
-// earliestAfter returns a function that says when the first commit after a seq was acknowledged. acks are in the order
-// of their seqs; of several that come after it, the one whose acknowledgement came first counts.
+// earliestAfter returns a function that returns the time of the first acknowledged commit after a seq. acks are in the
+// order of their seqs; among several later commits the first acknowledgement counts.
 func earliestAfter(acks []ack) func(seq int64) (time.Time, bool) {
 	earliest := make([]time.Time, len(acks))
 	for i := len(acks) - 1; i >= 0; i-- {

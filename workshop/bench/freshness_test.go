@@ -17,11 +17,11 @@ func TestFreshnessOf(t *testing.T) {
 		{sent: at(90), got: at(95), seq: 9},                 // nothing was acknowledged yet
 		{sent: at(150), got: at(160), seq: 10},              // knows all
 		{sent: at(230), got: at(270), seq: 10},              // 11 was acknowledged 30 ms before
-		{sent: at(231), got: at(235), seq: 12},              // ahead of what is acknowledged
-		{sent: at(240), got: at(245), seq: 11},              // behind the one before it
+		{sent: at(231), got: at(235), seq: 12},              // ahead of the acknowledged seqs
+		{sent: at(240), got: at(245), seq: 11},              // older than its predecessor
 		{sent: at(234), got: at(245), seq: 11},              // 12 was not there when it was asked for
 		{sent: at(310), got: at(320), seq: 11},              // 13 was acknowledged 60 ms before, earlier than 12; and behind
-		{sent: at(900), got: at(901), seq: 13, stale: true}, // says so in vain
+		{sent: at(900), got: at(901), seq: 13, stale: true}, // marked stale without need
 		{sent: at(950), got: at(951), seq: 12, stale: true}, // 700 ms old, and back
 		{sent: at(960), got: at(961), failed: true},
 	}
@@ -79,7 +79,7 @@ func TestWatchFault(t *testing.T) {
 	}
 }
 
-// TestRedisFaults: each fault is one, and ends.
+// TestRedisFaults: each fault is a fault, and ends.
 func TestRedisFaults(t *testing.T) {
 	s := testenv.PrivateRedis(t)
 	takesWrites := func() bool { return redisCommand(s.Addr, "SET", "a", "b") == nil }

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	giantRoom  = 220     // bytes of disk for a row while its board is filled: table, ordered index, and what it is sorted in
+	giantRoom  = 220     // bytes of disk for a row while its board is filled: table, ordered index, and the files of sorting
 	giantRedo  = 4 << 30 // bytes
 	giantFlush = 2 * time.Minute
 
@@ -51,8 +51,8 @@ func (g *giants) all() []*board {
 	return there
 }
 
-// measureGiant measures the store in this process on one board, and then a server that has the board. What was filled is used
-// again.
+// measureGiant measures the store in this process on one board, and then a server that has the board. A filled board is
+// used again.
 func (w *world) measureGiant(ctx context.Context, rep *report) error {
 	if err := w.giantStore(ctx, rep); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (w *world) flushPages(ctx context.Context) error {
 	return nil
 }
 
-// giantSize says what the tables take, whether the buffer pool holds them, and how quickly they were filled. It reads
+// giantSize reports the size of the tables, whether the buffer pool holds them, and how quickly they were filled. It reads
 // all of them once.
 func (w *world) giantSize(ctx context.Context, g *giants, rep *report) error {
 	for _, b := range g.all() {
@@ -187,7 +187,7 @@ func (b *board) warm(ctx context.Context) error {
 	return nil
 }
 
-// giantBuild builds the index of all boards: that of the large one is measured.
+// giantBuild builds the index of all boards and measures the large one.
 func (w *world) giantBuild(ctx context.Context, g *giants, rep *report) error {
 	for _, b := range g.all() {
 		took, err := b.buildIndex(ctx)
@@ -227,7 +227,7 @@ func (w *world) giantMemory(ctx context.Context, g *giants, rep *report) error {
 	return nil
 }
 
-// saved reads the index of the board as it is saved.
+// saved reads the saved index of the board.
 func (b *board) saved(ctx context.Context) ([]byte, error) {
 	rows, err := b.db.QueryContext(ctx, "SELECT payload FROM rank_indexes WHERE period_id = ? ORDER BY chunk", b.ref.ID)
 	if err != nil {
@@ -253,8 +253,8 @@ func heapBytes() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// giantLatency asks the large board and that of a tenth the same questions in turn. Where the disk is asked too there are no goals:
-// the server has them.
+// giantLatency sends the same questions to the large board and to the board of a tenth of its size, in turn. With reads
+// from the disk there are no goals here: the server's topic has them.
 func (w *world) giantLatency(ctx context.Context, g *giants, rep *report) error {
 	for _, q := range []struct {
 		what, goal string
@@ -363,7 +363,7 @@ func (w *world) giantLoad(ctx context.Context, g *giants, rep *report) error {
 	return nil
 }
 
-// giantSubmits submits to the large board and to the small one in turn; both keep their index.
+// giantSubmits submits to the large board and to the small one in turn; both maintain their index.
 func (w *world) giantSubmits(ctx context.Context, g *giants, rep *report) error {
 	for _, load := range []struct {
 		what       string

@@ -9,8 +9,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestGiant runs the topic, but for the service, on a board that is not giant, twice: the second time finds it filled. MySQL is
-// one of its own, because the topic changes its settings.
+// TestGiant runs the topic, without the service, on a small board, twice: the second run finds it filled. It uses a
+// separate MySQL, because the topic changes its settings.
 func TestGiant(t *testing.T) {
 	const members = 20_000
 	mysql := testenv.PrivateMySQL(t)
@@ -50,8 +50,8 @@ func TestGiant(t *testing.T) {
 	compareRanks(t, b)
 }
 
-// checkRoom fills the board, and checks that submits find room in the pages of its ordered index, of which each holds
-// 335 members when it is full.
+// checkRoom fills the board, and checks that submits find room in the pages of its ordered index, which hold 335 members
+// each when full.
 func checkRoom(t *testing.T, w *world) {
 	t.Helper()
 	b, err := openBoard(t.Context(), w.db, w.mysql.DSN, w.members, w.log)

@@ -17,15 +17,16 @@ const (
 	groupRounds   = 5
 )
 
-// replicated is a server of the service on database servers of its own.
+// replicated is a server of the service with its own database servers.
 type replicated struct {
 	*service
 	what string
 	stop func()
 }
 
-// measureGroup holds submits to a server whose database is a group of three, and one that is a source with a semi-synchronous replica,
-// against those to one with a database server alone. All share the cores and the disk of this machine.
+// measureGroup compares submits to a server whose database is a group of three, and to a server whose database is a source
+// with a semi-synchronous replica, with submits to a server with a single database server. All share the cores and the disk
+// of this machine.
 func (w *world) measureGroup(ctx context.Context, rep *report) error {
 	var all []*replicated
 	defer func() {
@@ -58,7 +59,7 @@ func (w *world) measureGroup(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// compareGroup adds the rows of a server beside the one with a database server alone.
+// compareGroup adds the rows of a server next to the server with a single database server.
 func (w *world) compareGroup(rep *report, with, alone *replicated) error {
 	for _, c := range []struct {
 		conns, entries int
@@ -92,7 +93,7 @@ func (w *world) compareGroup(rep *report, with, alone *replicated) error {
 	return nil
 }
 
-// groupConfig is what the database servers of one kind are started with.
+// groupConfig is the configuration of the database servers of one kind.
 func (w *world) groupConfig(kind string) devserver.Config {
 	return devserver.Config{Dir: filepath.Join(w.dir, groupBoard, kind), MySQLOnly: true, Ephemeral: true}
 }

@@ -26,7 +26,7 @@ const (
 	newSeason   = "new"
 	turnLead    = 3 * time.Second
 	turnSeconds = 12.0
-	newPart     = 10 // one entry in so many of the old period is submitted to the new one
+	newPart     = 10 // one of this many entries of the old period is submitted to the new one
 
 	deleteGoal  = time.Second
 	purgeGoal   = "≤ 1"
@@ -43,8 +43,8 @@ func seasonsUntil(turn time.Time) []leaderboard.SeasonRule {
 	}
 }
 
-// measureInUse measures what happens to a board of a million that is in use: another server imports into it, its period turns, and it is
-// deleted. alone is what the load into memory takes.
+// measureInUse measures a board of a million that is in use: another server imports into it, its period turns, and it is
+// deleted. alone is the time of a load into memory without other work.
 func (u *unknown) measureInUse(ctx context.Context, rep *report, alone time.Duration) error {
 	if err := u.resident(ctx, leaderboard.ResidentAuto); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (u *unknown) measureInUse(ctx context.Context, rep *report, alone time.Dura
 	return nil
 }
 
-// beside repeats loads until something is done, and returns the results of each load.
+// beside repeats loads until the work is done, and returns the results of each load.
 func beside(do func() error, loads ...load) ([]*loadResult, error) {
 	var (
 		all  sync.WaitGroup
@@ -183,7 +183,8 @@ func (u *unknown) turn(ctx context.Context, rep *report, alone time.Duration) er
 	return nil
 }
 
-// endSeason moves the end of the season. The service refuses that once a season was used, but for what the table of periods says.
+// endSeason moves the end of the season. The service refuses that once a season was used, except as the table of periods
+// says.
 func (u *unknown) endSeason(ctx context.Context, at time.Time) error {
 	u.seasons = seasonsUntil(at)
 	const move = "UPDATE " + unknownDatabase + ".periods SET ends_at = ? WHERE window_name = 'season' AND name = ?"
@@ -265,7 +266,7 @@ func (u *unknown) deleteBoard(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// purge is what is left to delete of deleted boards.
+// purge is the amount left to delete of deleted boards.
 type purge struct {
 	boards int
 	first  sql.NullString // member of the first period, in the order in which they are deleted
@@ -279,7 +280,7 @@ func (u *unknown) purgeLeft(ctx context.Context) (left purge, err error) {
 	return left, err
 }
 
-// awaitPurge waits until what is left to delete is as wanted.
+// awaitPurge waits until the amount left to delete is as wanted.
 func (u *unknown) awaitPurge(ctx context.Context, wanted func(purge) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, purgeLimit)
 	defer cancel()

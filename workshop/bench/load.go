@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// load is one closed-loop load: conns connections, each sending the next request as soon as the answer to the last one is
-// there. It writes bytes to a socket and looks at little of the answers, because it shares the machine with the server: through
-// the public client the same 32 connections on 2 cores came to 38 % of the reads (top 10) and 88 % of the single submits.
+// load is a closed-loop load: conns connections, each sending the next request as soon as the last answer has come. It
+// writes bytes to a socket and reads little of the answers, because it shares the machine with the server: through the
+// public client the same 32 connections on 2 cores reached 38 % of the reads (top 10) and 88 % of the single submits.
 type load struct {
 	addrs   []string // that the connections are shared out to
 	conns   int
@@ -33,7 +33,7 @@ type loadResult struct {
 	firstFail  string
 	took       time.Duration
 	latencies  []time.Duration // sorted
-	rejections []time.Duration // latencies of what was refused, sorted
+	rejections []time.Duration // latencies of the refusals, sorted
 }
 
 // perSecond returns the rate of the answers without an error.

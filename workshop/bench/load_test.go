@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestLoadCounts has a server that refuses every other request: the load must tell answers from failures.
+// TestLoadCounts uses a server that refuses every other request: the load must distinguish answers from failures.
 func TestLoadCounts(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "1") {

@@ -25,7 +25,7 @@ func machineOf(ctx context.Context, db *sql.DB, redisVersion string) (string, er
 		runtime.GOOS, runtime.GOARCH, runtime.Version(), mysql, redisVersion), nil
 }
 
-// machineMemory returns the memory in bytes: that of the machine, or of the control group if that has less.
+// machineMemory returns the memory of the machine in bytes, or of the control group if it has less.
 func machineMemory() (int64, error) {
 	kb, err := kernelNumber("/proc/meminfo", "MemTotal:")
 	if err != nil {

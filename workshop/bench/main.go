@@ -1,6 +1,6 @@
-// Command bench measures the service as a process of its own, over HTTP, on real servers with their durable defaults, on a
-// machine that the load shares. Every figure is compared with a yardstick that runs in turn with it, so the ratios hold when the
-// absolute numbers drift. `make bench` writes the tables of docs/benchmarks.md with it.
+// Command bench measures the service as a separate process, over HTTP, on real servers with their durable defaults, on a
+// machine that the load shares. Every figure is compared with a yardstick that runs in turn with it, so the ratios hold
+// when the absolute numbers drift. `make bench` writes the tables of docs/benchmarks.md with it.
 package main
 
 import (
@@ -56,7 +56,7 @@ func exit(log io.Writer, err error) int {
 	return 0
 }
 
-// topic is one section of the page.
+// topic is a section of the page.
 type topic struct {
 	name    string
 	members int // entries of its board, unless the command line gives a number

@@ -20,12 +20,12 @@ const (
 	metadataConns  = 16
 	metadataParam  = "metadata=true"
 	metadataRounds = 5
-	metadataWrites = 500             // submits a second of the rows beside writes
+	metadataWrites = 500             // submits a second during the rows with writes
 	metadataLimit  = 3 * time.Minute // for the board to get into memory
 )
 
-// measureMetadata measures what metadata costs: submits that bring it, submits that bring none to a board with the rule, and answers that
-// show it, from a board in memory of which each entry has some.
+// measureMetadata measures the cost of metadata: submits with metadata, submits without metadata to a board with the rule,
+// and answers that show it, from a board in memory where each entry has some.
 func (w *world) measureMetadata(ctx context.Context, rep *report) error {
 	if err := w.serveResident(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (w *world) submitMetadata(rep *report) error {
 	return nil
 }
 
-// metadataTop asks for the best entries of the board, and metadataMember for a random member. query goes on the address.
+// metadataTop reads the best entries of the board, and metadataMember a random member. query is appended to the address.
 func metadataTop(query string) requester {
 	request := getBegin + metadataPath + "/top?limit=" + strconv.Itoa(pageOf) + query + getEnd
 	return func(_, _ int, buf []byte) []byte { return append(buf, request...) }
@@ -99,8 +99,8 @@ func metadataMember(members int, query string) requester {
 	}
 }
 
-// readMetadata holds answers that show metadata against the same ones without it, on a board that rests and beside submits to it. First no
-// metadata is in memory; ranks are measured then, and when each entry was shown once.
+// readMetadata compares answers with metadata to the same answers without it, on a board that rests and during submits to
+// it. At first no metadata is in memory; ranks are measured then, and after each entry was shown once.
 func (w *world) readMetadata(rep *report) error {
 	for _, c := range []struct {
 		what, goal  string
@@ -150,7 +150,7 @@ func (w *world) showAll() error {
 	return nil
 }
 
-// besideSubmits returns a measurement of reads beside so many submits a second to the board, each with metadata.
+// besideSubmits returns a measurement of reads during a number of submits a second to the board, each with metadata.
 func (w *world) besideSubmits(request requester, writes float64) func() (float64, error) {
 	return func() (float64, error) {
 		reads := load{addrs: []string{w.addr}, conns: metadataConns, length: w.seconds(readSeconds), request: request}

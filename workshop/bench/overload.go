@@ -14,7 +14,8 @@ const (
 	floodConns  = 200
 	servedConns = 64
 	deepConns   = 1024
-	// openRows are the entries of a submit of the open loop, openConns enough connections for all that may wait at once.
+	// openRows are the entries of a submit of the open loop, openConns enough connections for all requests that may wait at
+	// once.
 	openRows  = 100
 	openConns = 2048
 
@@ -79,7 +80,7 @@ func (w *world) measureOverload(ctx context.Context, rep *report) (err error) {
 // flood is the result of a load, and its cost.
 type flood struct {
 	*loadResult
-	cpu time.Duration // of all that serves
+	cpu time.Duration // of all processes that serve
 }
 
 // join adds another flood of the same kind.
@@ -94,7 +95,7 @@ func (f *flood) join(g *flood) {
 // perAnswer returns the CPU of an answer, rejections left out of account.
 func (f *flood) perAnswer() time.Duration { return f.cpu / time.Duration(max(1, f.answers-f.failed)) }
 
-// perRejection returns the CPU of a rejection, if each answer beside them took so much.
+// perRejection returns the CPU of a rejection, if each answer at the same time took a given CPU.
 func (f *flood) perRejection(answer time.Duration) time.Duration {
 	return max(0, f.cpu-time.Duration(f.answers-f.failed)*answer) / time.Duration(max(1, f.refused))
 }
@@ -185,7 +186,7 @@ func (w *world) overloadWrites(rep *report) error {
 	return nil
 }
 
-// addRejection adds the cost of a rejection beside that of an answer.
+// addRejection adds the cost of a rejection next to the cost of an answer.
 func (r *report) addRejection(what string, full *flood, done time.Duration) {
 	out := row{what: "CPU of rejecting " + what, here: "none was refused", yardstick: "of doing it: " + inMicros(done), goal: "≤ 0.05"}
 	if full.refused > 0 {
@@ -289,8 +290,8 @@ func (t *timeline) worst() (worst time.Duration) {
 	return worst
 }
 
-// calmAfter returns after how many seconds nothing fails any more and no p99 is above the limit; ok is false when that
-// is not so at the end.
+// calmAfter returns the number of seconds after which nothing fails any longer and every p99 is within the limit; ok is
+// false if that is not reached.
 func (t *timeline) calmAfter(limit time.Duration) (seconds int, ok bool) {
 	for i, s := range slices.Backward(t.seconds) {
 		if s.failed > 0 || quantile(s.latencies, 0.99) > limit {

@@ -48,7 +48,7 @@ func TestRejectionCost(t *testing.T) {
 	}
 }
 
-// TestPin: the load and the servers have no core in common, unless there is one alone.
+// TestPin: the load and the servers have no core in common, unless there is only one.
 func TestPin(t *testing.T) {
 	all, err := cores()
 	if err != nil {
@@ -71,7 +71,7 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// TestPeakMemory reads what the kernel says of this process.
+// TestPeakMemory reads the kernel's value for this process.
 func TestPeakMemory(t *testing.T) {
 	got, err := peakMemory(os.Getpid())
 	if err != nil || got < 1 {

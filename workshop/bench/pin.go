@@ -15,7 +15,7 @@ func cores() (unix.CPUSet, error) {
 	return set, unix.SchedGetaffinity(0, &set)
 }
 
-// split divides cores: the first one for the load, the others for the servers. With one core both have it.
+// split divides cores: the first one for the load, the others for the servers. A single core is shared.
 func split(all unix.CPUSet) (forLoad, forServers unix.CPUSet) {
 	forServers = all
 	for core := range len(all) * strconv.IntSize {
@@ -32,7 +32,7 @@ func split(all unix.CPUSet) (forLoad, forServers unix.CPUSet) {
 
 // pin lets all threads of a process, and those that they start, run on these cores only.
 func pin(pid int, to unix.CPUSet) error {
-	for range 2 { // a thread may have been started meanwhile by one that was not pinned yet
+	for range 2 { // a thread that was not pinned yet may have started another meanwhile
 		threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func pin(pid int, to unix.CPUSet) error {
 // pinned is the division of the machine between the load, which is this process, and the servers.
 type pinned struct {
 	all, forServers unix.CPUSet
-	servers         []int // beside the service, of which there are several in turn
+	servers         []int // cores of the programs next to the service, of which there are several in turn
 	procs           int   // of the load before
 }
 

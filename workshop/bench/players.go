@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	players     = 1000    // members with a token of their own
-	playerQuota = 100_000 // requests a second of each, and of the key: none is refused, each is charged
+	players     = 1000    // members with their own tokens
+	playerQuota = 100_000 // requests a second of each, and of the key: no request is refused, each is charged
 	forgedRate  = 10_000  // forged tokens a second
 	forgedConns = 64
 	forgedBytes = 64 // of a signature by Ed25519
@@ -27,8 +27,8 @@ type player struct {
 	member, token string
 }
 
-// measurePlayers holds reads with a player's token against those with a key, and measures honest ones while forged tokens come in: from the
-// address that the players have, and from a new address each.
+// measurePlayers compares reads with a player's token to reads with a key, and measures honest reads while forged tokens
+// come in: from the address of the players, and from a new address each.
 func (w *world) measurePlayers(ctx context.Context, rep *report) error {
 	if err := w.serveResident(ctx, "--trusted-proxies", "127.0.0.0/8", "--player-quota", strconv.Itoa(playerQuota)+"/20/20", "--address-quota", "0/100"); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (w *world) playersRead(rep *report, all []player, key string) error {
 	return nil
 }
 
-// ownRequest asks for the rank of a random player with the own token, or with a key if there is one.
+// ownRequest reads the rank of a random player with the player's own token, or with a key if there is one.
 func ownRequest(all []player, key string) requester {
 	requests := make([][]byte, len(all))
 	for i, p := range all {
@@ -101,8 +101,8 @@ func ownRequest(all []player, key string) requester {
 	return func(_, _ int, buf []byte) []byte { return append(buf, requests[rand.IntN(len(requests))]...) }
 }
 
-// forgedRequest asks with a token whose signature is wrong, another one each time, and from another address each time if header names
-// who tells it.
+// forgedRequest uses a token with a wrong signature, a different one each time, and a different address each time if header
+// names the field for it.
 func forgedRequest(p player, header string) requester {
 	claims := p.token[:strings.LastIndexByte(p.token, '.')+1]
 	begin := fmt.Sprintf("GET %s/members/%s HTTP/1.1\r\nHost: bench\r\n", boardPath, p.member)
@@ -120,8 +120,8 @@ func forgedRequest(p player, header string) requester {
 	}
 }
 
-// forged measures honest reads beside forged tokens, in turn with as many requests for a bare handler, which refuses nothing: the flood's
-// own client and the connections take their part of the cores there too.
+// forged measures honest reads while forged tokens come in, in turn with as many requests to a bare handler, which refuses
+// nothing: the flood's own client and its connections use their part of the cores there too.
 func (w *world) forged(ctx context.Context, rep *report, all []player, from, header string) error {
 	nothing, err := startBare(ctx, w.dir, []byte("{}"))
 	if err != nil {
@@ -138,7 +138,7 @@ func (w *world) forged(ctx context.Context, rep *report, all []player, from, hea
 		l := flood
 		l.addrs = []string{addr}
 		return func() (float64, error) {
-			if sum == &elsewhere { // no more than the server takes
+			if sum == &elsewhere { // no more than the server can take
 				l.rate = float64(forged.answers) / forged.took.Seconds()
 			}
 			var both sync.WaitGroup

@@ -74,7 +74,7 @@ func (w *world) measureQuiet(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// quotaKeys makes the keys of the measurement and returns their secrets, that of the noisy one first.
+// quotaKeys makes the keys of the measurement and returns their secrets, the noisy key's first.
 func (w *world) quotaKeys(ctx context.Context) ([]string, error) {
 	s, err := store.Open(ctx, store.Config{DSN: w.board.dsn})
 	if err != nil {

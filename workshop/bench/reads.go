@@ -12,10 +12,10 @@ const (
 	readConns   = 64
 
 	residentLimit = 30.0 // seconds for a board to get into memory
-	localInRow    = 50   // random members in a row that are answered from memory: so many are never among answers that are kept otherwise
+	localInRow    = 50   // random members in a row that are answered from memory: so many are never all cached otherwise
 )
 
-// question is a kind of read, with the goals for its rate and its CPU relative to those of the bare handler.
+// question is a kind of read, with the goals for its rate and its CPU relative to the bare handler.
 type question struct {
 	what          string
 	request       requester
@@ -51,7 +51,7 @@ func (w *world) awaitResident(ctx context.Context, s *service) error {
 	return w.awaitLocal(ctx, s, memberRequest(w.members), w.seconds(residentLimit))
 }
 
-// awaitLocal waits until a request is answered from memory again and again, for so long at most.
+// awaitLocal waits until a request is answered from memory again and again, up to a limit.
 func (w *world) awaitLocal(ctx context.Context, s *service, request requester, limit time.Duration) error {
 	conn, err := dial(s.addr, limit+answerLimit)
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *world) awaitLocal(ctx context.Context, s *service, request requester, l
 // side is the results of the rounds of the service, or of the bare handler.
 type side struct {
 	all   loadResult
-	rates []float64 // of each round, like those below
+	rates []float64 // of each round, like the next two
 	cpus  []float64 // ns of an answer
 	p50s  []time.Duration
 	p99s  []time.Duration

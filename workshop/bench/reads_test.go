@@ -26,7 +26,7 @@ func sayState(w http.ResponseWriter, source string, seq int64, stale bool) {
 	fmt.Fprintf(w, `{"board":"b","total":3,"seq":%d,"source":%q,"stale":%t,"entries":[]}`, seq, source, stale)
 }
 
-// TestAsk asks a slow service whose answers are stale now and then, beside the bare handler.
+// TestAsk asks a slow service whose answers are stale now and then, and the bare handler.
 func TestAsk(t *testing.T) {
 	var n atomic.Int64
 	w := fakeService(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -97,7 +97,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestAwaitResident waits for a service that has the board after a while, and says so of one that never has.
+// TestAwaitResident waits for a service that has the board after a while, and reports a service that never has.
 func TestAwaitResident(t *testing.T) {
 	start := time.Now()
 	const loading = 100 * time.Millisecond

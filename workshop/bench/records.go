@@ -22,7 +22,7 @@ const (
 	rankConns    = 16
 	rankGoal     = 2_000_000
 	mostStreams  = 20_000
-	otherFiles   = 500 // that a process may have beside its streams
+	otherFiles   = 500 // that a process may have in addition to its streams
 	streamRounds = 20
 	streamMemory = 36 // KiB
 	streamLimit  = 2 * time.Second
@@ -42,7 +42,7 @@ func (w *world) measureRecords(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// rankLists asks for the ranks of random members, so many at a time.
+// rankLists reads the ranks of random members, a number of them at a time.
 func (w *world) rankLists(rep *report) error {
 	var lists side
 	for range readPairs {
@@ -67,7 +67,7 @@ func (w *world) rankLists(rep *report) error {
 func listRequest(members int) requester {
 	return func(_, _ int, buf []byte) []byte {
 		body := []byte(`{"members":[`)
-		// None twice: each is of a part of its own.
+		// No member twice: each is from a different part.
 		for i, part := 0, members/rankList; i < rankList; i++ {
 			if i > 0 {
 				body = append(body, ',')
@@ -148,14 +148,14 @@ type changesSeen struct {
 	after []time.Duration // of each stream that has it; the capacity is the number of streams
 }
 
-// begin is called before a change is sent, for so many streams.
+// begin is called before a change is sent, with the number of streams.
 func (c *changesSeen) begin(streams int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.start, c.after = time.Now(), make([]time.Duration, 0, streams)
 }
 
-// one is called for each event but the first of a stream.
+// one is called for each event except the first of a stream.
 func (c *changesSeen) one() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +171,7 @@ func (c *changesSeen) end() []time.Duration {
 	return c.after
 }
 
-// openStreams opens so many streams, and waits for the first event of each.
+// openStreams opens a number of streams, and waits for the first event of each.
 func (w *world) openStreams(seen *changesSeen, n int) (streams []net.Conn, err error) {
 	first := make(chan error, 2*n) // of each its first event, and its end
 	for range n {

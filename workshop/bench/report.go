@@ -13,15 +13,15 @@ import (
 // report gathers the rows of a table.
 type report struct{ rows []row }
 
-// row is a figure, what it was held against, and the ratio of both.
+// row is a figure, its yardstick, and the ratio of both.
 type row struct {
 	what, here, yardstick string
 	ratio                 float64 // 0: not compared
-	goal                  string  // such as "≥ 0.8": of the ratio, if there is one
+	goal                  string  // such as "≥ 0.8": for the ratio, if any
 	met                   string  // yes, no, or "": what the ratio says; the table marks a goal that is missed
 }
 
-// add takes a row. Whether a ratio meets its goal is found out here, other goals come with what became of them.
+// add adds a row. It decides whether a ratio meets its goal; other goals come with their results.
 func (r *report) add(row row) {
 	if row.ratio > 0 && row.met == "" {
 		row.met = ratioMet(row.goal, row.ratio)
@@ -106,10 +106,10 @@ func paired(rounds int, a, b func() (float64, error)) (ours, yardstick, ratio fl
 	return median(as), median(bs), median(ratios), nil
 }
 
-// median returns the middle one of the values, the greater one of two; 0 of none.
+// median returns the median of the values, the greater of two middle ones; 0 without values.
 func median[T int64 | float64 | time.Duration](values []T) T { return quantile(values, 0.5) }
 
-// quantile returns the value that a part q of the values is below; 0 of none.
+// quantile returns the value below which a part q of the values is; 0 without values.
 func quantile[T int64 | float64 | time.Duration](values []T, q float64) T {
 	if len(values) == 0 {
 		return 0

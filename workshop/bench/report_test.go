@@ -88,7 +88,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestReplaceSection replaces one of two sections and leaves all else as it is.
+// TestReplaceSection replaces one of two sections and leaves everything else unchanged.
 func TestReplaceSection(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
 	const text = "# Page\n\n<!-- reads -->\nold\n<!-- end of reads -->\n\n## More\n\n<!-- writes -->\n<!-- end of writes -->\nend\n"

@@ -66,8 +66,8 @@ func appendConditional(buf []byte, board string, members, n int) []byte {
 	return appendScores(buf, board, "", n, `,"if":{"absent":false}`, func(int) int { return rand.IntN(members) })
 }
 
-// appendScores appends a submit of n entries, the i-th of the member with the number that member says, each with more members
-// of JSON. query is that of the address, with its question mark.
+// appendScores appends a submit of n entries, the i-th of the member with the number that member says, each with more
+// members of JSON. query is the address's query, with its question mark.
 func appendScores(buf []byte, board, query string, n int, more string, member func(i int) int) []byte {
 	body := []byte(`{"entries":[`)
 	for i := range n {

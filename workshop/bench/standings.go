@@ -20,8 +20,8 @@ const (
 	manyLimit        = 3 * time.Minute // for all of them to get into memory: a server takes in two a second
 )
 
-// measureStandings measures what it costs to tell what a submit has changed, how many standings come too late, and where a
-// member stands on many boards at once.
+// measureStandings measures the cost of returning the changes of a submit, how many standings come too late, and the cost
+// of a member's standings on many boards at once.
 func (w *world) measureStandings(ctx context.Context, rep *report) error {
 	if err := w.serveResident(ctx); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (w *world) measureStandings(ctx context.Context, rep *report) error {
 	return w.standingsOf(rep, "without memory", boards, each)
 }
 
-// measureTold holds submits that ask for standings against those that do not.
+// measureTold compares submits that ask for standings with submits that do not.
 func (w *world) measureTold(rep *report) error {
 	told := load{addrs: []string{w.addr}, conns: submitConns, length: w.seconds(writeSeconds), request: func(_, _ int, buf []byte) []byte {
 		return appendTold(buf, benchBoard, w.members, 1)
@@ -81,7 +81,7 @@ func (w *world) measureTold(rep *report) error {
 	return nil
 }
 
-// manyBoards makes boards with the same members, and returns the names of those that there are.
+// manyBoards makes boards with the same members, and returns the names of the ones that exist.
 func (w *world) manyBoards(ctx context.Context) (names []string, err error) {
 	for i := range manyBoards {
 		name := fmt.Sprintf("many-%03d", i)
@@ -112,7 +112,7 @@ func oneOfRequest(boards []string, members int) requester {
 	}
 }
 
-// standingsOf holds the p50 of a member's standings on all boards against that of its rank on one, by one connection.
+// standingsOf compares the p50 of a member's standings on all boards to the p50 of its rank on one, by one connection.
 func (w *world) standingsOf(rep *report, from string, boards []string, members int) error {
 	p50 := func(request requester) func() (float64, error) {
 		return func() (float64, error) {

@@ -39,7 +39,7 @@ const (
 	unknownGoal    = 2.0 // times what the load into memory takes
 )
 
-// unknown is a server with a board that nothing knows, beside threads that keep every core busy.
+// unknown is a server with a board that it does not know yet, while threads keep every core busy.
 type unknown struct {
 	*world
 	dsn      string
@@ -55,7 +55,7 @@ type askedUnknown struct {
 	atSpeed  bool          // most answers came from memory
 	until    float64       // answers a second until then
 	end      float64       // and in the last third
-	beside   *loadResult   // of the board beside
+	beside   *loadResult   // of the second board
 	limited  int64         // statements that MySQL ended
 	scanning float64       // batches that counted by scanning
 }
@@ -93,8 +93,8 @@ func newUnknown(w *world) *unknown {
 	return &unknown{world: w, dsn: w.mysql.DSN + unknownDatabase, seasons: seasonsUntil(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))}
 }
 
-// lost compares the board beside while the readers ask for a board in memory, and for one that nothing knows, each time after a start
-// with an empty Redis and without any saved index.
+// lost compares the second board while readers read a board in memory, and a board that the server does not know, each time
+// after a start with an empty Redis and without any saved index.
 func (u *unknown) lost(ctx context.Context, rep *report, alone time.Duration) error {
 	var rounds []*askedUnknown
 	var quiet, known, unknown, ratios []float64
@@ -260,7 +260,7 @@ func (u *unknown) end() error {
 	return err
 }
 
-// restart starts a server that knows nothing of those before it: Redis is empty, and no index is saved.
+// restart starts a server without earlier data: Redis is empty, and no index is saved.
 func (u *unknown) restart(ctx context.Context) error {
 	u.stopService()
 	if _, err := u.db.ExecContext(ctx, "DELETE FROM "+unknownDatabase+".rank_indexes"); err != nil {
@@ -274,7 +274,7 @@ func (u *unknown) restart(ctx context.Context) error {
 	return err
 }
 
-// loadAlone returns how long a server takes to bring the board into memory for one reader, beside the busy threads.
+// loadAlone returns how long a server takes to bring the board into memory for one reader, while the threads are busy.
 func (u *unknown) loadAlone(ctx context.Context) (time.Duration, error) {
 	if err := u.resident(ctx, leaderboard.ResidentAlways); err != nil {
 		return 0, err
@@ -298,8 +298,8 @@ func memberOf(board string, members int) requester {
 	}
 }
 
-// ask has many connections ask for a board, none for "", while some ask for the board beside. They are at speed once most answers
-// come from memory, unless the board is not to be there.
+// ask lets many connections read a board, "" for no board, while some read the second board. They are at speed once most
+// answers come from memory, unless the board must not be there.
 func (u *unknown) ask(ctx context.Context, board string, seconds float64, inMemory bool) (*askedUnknown, error) {
 	length := u.seconds(seconds)
 	got := &askedUnknown{}

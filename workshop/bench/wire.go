@@ -15,7 +15,7 @@ import (
 // answerLimit is how long an answer may take.
 const answerLimit = time.Minute
 
-// wire is a connection that is kept alive, on which one request follows the other.
+// wire is a connection that is kept alive, with one request after another.
 type wire struct {
 	conn net.Conn
 	r    *bufio.Reader
@@ -48,7 +48,7 @@ func (w *wire) skim(request []byte) (said, error) {
 	return skim(w.r)
 }
 
-// ask sends a request and returns the body of the answer; one that is an error is one here.
+// ask sends a request and returns the body of the answer; an error answer is an error here.
 func (w *wire) ask(request []byte) ([]byte, error) {
 	if _, err := w.conn.Write(request); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ var errAnswer = errors.New("cannot read the answer")
 // commonBytes is how far into an answer the members lie that all reading answers begin with.
 const commonBytes = 512
 
-// said is what an answer says of itself.
+// said is the state that an answer reports.
 type said struct {
 	status int
 	stale  bool
@@ -102,7 +102,7 @@ func readAnswer(r *bufio.Reader, body io.Writer) (status int, err error) {
 	return status, err
 }
 
-// readHead reads an answer as far as its body, which has so many bytes.
+// readHead reads an answer as far as its body, and returns the length of the body.
 func readHead(r *bufio.Reader) (status int, length int64, err error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {

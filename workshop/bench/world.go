@@ -21,10 +21,10 @@ const (
 	leastPool   = 128 << 20 // bytes of the buffer pool
 )
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	program   string   // the service's binary
-	before    string   // of an earlier version, that the topic before measures beside it; "" for none
+	before    string   // of an earlier version, which the topic before measures next to this one; ""
 	dir       string   // of the servers' data
 	page      string   // whose tables are replaced; "" for none
 	members   int      // entries of the board; 0: what the topic has
@@ -38,8 +38,8 @@ func (o *options) seconds(s float64) time.Duration {
 	return time.Duration(s * o.pace * float64(time.Second))
 }
 
-// world is what the measurements run against: both servers with their durable defaults and, while it is needed, the
-// service as a process of its own with one board.
+// world is the surroundings of the measurements: both servers with their durable defaults and, while it is needed, the
+// service as a separate process with one board.
 type world struct {
 	options
 	log          io.Writer
@@ -73,7 +73,7 @@ func newWorld(ctx context.Context, o options, log io.Writer, env ...string) (*wo
 	return w, nil
 }
 
-// close ends all that was started.
+// close ends everything that was started.
 func (w *world) close() {
 	w.stopService()
 	if w.board != nil {
@@ -84,7 +84,7 @@ func (w *world) close() {
 	}
 }
 
-// growPool makes MySQL's buffer pool large enough for so many rows, so that the figures show the work and not the disk,
+// growPool makes MySQL's buffer pool large enough for a number of rows, so that the figures show the work and not the disk,
 // but no larger than a part of the memory.
 func (w *world) growPool(ctx context.Context, rows int, part float64) error {
 	memory, err := machineMemory()
@@ -109,7 +109,7 @@ func (w *world) growPool(ctx context.Context, rows int, part float64) error {
 	}
 }
 
-// serve starts the service on its board, in the place of one that runs. args go after those of the command line.
+// serve starts the service on its board, in place of a running one. args come after the arguments of the command line.
 func (w *world) serve(ctx context.Context, args ...string) (err error) {
 	w.stopService()
 	if err := w.useBoard(ctx); err != nil {
@@ -119,7 +119,7 @@ func (w *world) serve(ctx context.Context, args ...string) (err error) {
 	return err
 }
 
-// useBoard opens the board of as many members as the topic wants. The one before it may have had another number.
+// useBoard opens the board of as many members as the topic wants. The last topic may have used another number.
 func (w *world) useBoard(ctx context.Context) error {
 	if w.board != nil && w.board.members == w.members {
 		return nil
@@ -130,7 +130,7 @@ func (w *world) useBoard(ctx context.Context) error {
 		}
 		w.board = nil
 	}
-	const tables = 5 // of the board, of those beside it and of a yardstick
+	const tables = 5 // of the board, of the boards next to it and of a yardstick
 	if err := w.growPool(ctx, tables*w.members, 1.0/3); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (w *world) stopService() {
 // withoutMemory are the arguments of a server that keeps no board in memory.
 func withoutMemory() []string { return []string{"--resident-memory=0"} }
 
-// service is the server as a process of its own.
+// service is the server as a separate process.
 type service struct {
 	addr string
 	pid  int
@@ -223,7 +223,7 @@ func (s *service) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the server; none is as good as one that has ended.
+// stop ends the server; a missing server counts as ended.
 func (s *service) stop() {
 	if s == nil {
 		return

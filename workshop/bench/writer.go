@@ -12,10 +12,10 @@ import (
 
 const (
 	steadyCommits = 50 // a second, while the board changes
-	// writerConns take turns, so that one that takes long delays none. What waits meanwhile the service commits at once.
+	// writerConns take turns, so that a slow one delays none. The service commits the waiting submits at once.
 	writerConns = 16
-	// writerLate is how late a submit may be and is still sent: what could not be written beside one side must not come
-	// on top beside the other.
+	// writerLate is the greatest delay with which a submit is still sent: submits that could not be sent during one side
+	// must not be added to the other.
 	writerLate = 100 * time.Millisecond
 )
 

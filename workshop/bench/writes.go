@@ -51,7 +51,8 @@ func (w *world) measureWrites(ctx context.Context, rep *report) error {
 	return w.measureBoardsAtOnce(ctx, rep, "")
 }
 
-// measureSingle holds submits of one entry by so many connections against plain upserts. where begins the text of each row.
+// measureSingle compares submits of one entry by a number of connections with plain upserts. where begins the text of each
+// row.
 func (w *world) measureSingle(ctx context.Context, rep *report, where string) error {
 	const yardstick = "upserts"
 	what := func(conns int) string { return fmt.Sprintf("%ssingle submits, %d connections", where, conns) }
@@ -64,7 +65,7 @@ func (w *world) measureSingle(ctx context.Context, rep *report, where string) er
 	})
 }
 
-// pairing is two ways to write, each of which returns rows a second.
+// pairing is two ways to write, which return rows a second.
 type pairing struct {
 	what, yardstick, goal string
 	here, there           func() (float64, error)
@@ -82,8 +83,8 @@ func addPairs(rep *report, pairings []pairing) error {
 	return nil
 }
 
-// measureBoardsAtOnce holds submits to several boards at once, by as many connections to each, against those to one of
-// them, and says how long the slowest wait. where begins the text of each row.
+// measureBoardsAtOnce compares submits to several boards at once, by as many connections to each, with submits to one of
+// them, and reports how long the slowest wait. where begins the text of each row.
 func (w *world) measureBoardsAtOnce(ctx context.Context, rep *report, where string) error {
 	var boards []string
 	for i := range severalBoards {

@@ -24,7 +24,7 @@ const (
 	agePollers = 4
 )
 
-// ages is one server that commits and another that is polled: the score of a member is the number of its commit.
+// ages is a server that commits and another that is polled: the score of a member is the number of its commit.
 type ages struct {
 	board string
 	base  int64 // score of commit 0
@@ -114,7 +114,7 @@ func ageFaults(t *testing.T, redis *redis.Client, server *devserver.Server) []ag
 	}
 }
 
-// commit changes the score of the best member again and again, one after the other.
+// commit changes the score of the best member again and again.
 func (a *ages) commit(ctx context.Context, s *server, pace time.Duration) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -130,7 +130,7 @@ func (a *ages) commit(ctx context.Context, s *server, pace time.Duration) {
 	}
 }
 
-// poll reads the top, of several lengths in turn. No answer may be older than one before it.
+// poll reads the top, with several lengths in turn. No answer may be older than an earlier one.
 func (a *ages) poll(ctx context.Context, s *server, pace time.Duration) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()

@@ -108,7 +108,7 @@ func (a *api) runs(ctx context.Context, board string) ([]client.Run, error) {
 	return all, nil
 }
 
-// verify compares a board's copy with MySQL. No copy is an error, and so is a difference.
+// verify compares a board's copy with MySQL. A missing copy is an error, like a difference.
 func (a *api) verify(ctx context.Context, board string) (client.Verification, error) {
 	v, err := a.Verify(ctx, board, client.VerifyQuery{})
 	switch {

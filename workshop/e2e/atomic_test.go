@@ -9,9 +9,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestKill9DuringAtomicPairs kills the server again and again while clients move points between two members, on one board and
-// from one board to another, in atomic requests, on MySQL and on MariaDB. The sum of all points stays what it was, and no move is made in part
-// (promise A1).
+// TestKill9DuringAtomicPairs kills the server again and again while clients move points between two members, on one board
+// and from one board to another, in atomic requests, on MySQL and on MariaDB. The sum of all points does not change, and no
+// move is made in part (promise A1).
 func TestKill9DuringAtomicPairs(t *testing.T) {
 	t.Parallel()
 	onBoth(t, killDuringAtomicPairs)
@@ -35,7 +35,7 @@ func killDuringAtomicPairs(t *testing.T, w *world) {
 			{Board: boards[0], Submission: scored(from, -amount)}, {Board: boards[1], Submission: scored(to, amount)},
 		}, client.SubmitOptions{IdempotencyKey: key, Atomic: true})
 		if err == nil && len(r.Results) == 2 && r.Results[0].Status.Failed() && r.Results[1].Status.Failed() {
-			return []client.Result{{Status: leaderboard.StatusApplied}}, nil // what the move would leave is below 0: it was not made
+			return []client.Result{{Status: leaderboard.StatusApplied}}, nil // the move would lead below 0: it was not made
 		}
 		return r.Results, err
 	}

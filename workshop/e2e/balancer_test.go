@@ -83,8 +83,8 @@ func (b *loadBalancer) pick() *url.URL {
 	return b.backends[n%len(b.backends)].at.Load()
 }
 
-// check asks the server of a place again and again whether it is ready. No answer in time is none: on a busy machine all servers
-// would count as not ready, and requests would go to the one that has ended.
+// check asks the server of a place again and again whether it is ready. A missing answer is not a refusal: on a busy
+// machine all servers would count as not ready, and requests would go to the one that has ended.
 func (p *backend) check(ctx context.Context) {
 	tick := time.NewTicker(balancerCheck)
 	defer tick.Stop()

@@ -75,7 +75,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 
 func (c *deathCase) board() string { return fmt.Sprintf("%s-%t", c.point, c.inPlace) }
 
-// killBuilder kills a builder at the point of c and checks the keys that are left. The readers that it returns go on.
+// killBuilder kills a builder at the point of c and checks the remaining keys. The readers that it returns continue.
 func (w *world) killBuilder(t *testing.T, s *server, c deathCase, want ranking) (r *readers) {
 	t.Helper()
 	const pace = 5 * time.Millisecond

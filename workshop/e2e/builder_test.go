@@ -81,7 +81,7 @@ func (p *pausedBuilder) checkCopy(t *testing.T, score int64) {
 	}
 }
 
-// resume lets the builder go on and returns how it ended. The copy in place must not go back meanwhile.
+// resume lets the builder continue and returns its end. The copy in place must not go back meanwhile.
 func (p *pausedBuilder) resume(t *testing.T) client.Run {
 	t.Helper()
 	text, err := p.copySeq(t.Context(), p.period)
@@ -110,8 +110,8 @@ func (p *pausedBuilder) resume(t *testing.T) client.Run {
 	return r
 }
 
-// TestPausedBuilderIsRefused stops builders between the snapshot and the end, past the term of their leases. Others
-// build and the boards go on. The first builders' copies are old by then, and must not be published (promise B2).
+// TestPausedBuilderIsRefused stops builders between the snapshot and the end, past the term of their leases. Others build
+// and the boards change. The first builders' copies are old by then, and must not be published (promise B2).
 func TestPausedBuilderIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

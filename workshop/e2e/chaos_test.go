@@ -40,9 +40,9 @@ type chaos struct {
 	faults  []error     // answers 500, or 400
 }
 
-// TestNoFaultIsA500 kills (kill -9) and stops (SIGSTOP) two servers, MySQL and Redis at random, several at once, while clients send
-// every kind of request. No answer is a 500, which would say that the program has a fault. The logs of all servers are kept when one
-// is (promise D6).
+// TestNoFaultIsA500 kills (kill -9) and stops (SIGSTOP) two servers, MySQL and Redis at random, several at once, while
+// clients send every kind of request. No answer is a 500, which would say that the program has a fault. If an answer is
+// one, the logs of all servers are kept (promise D6).
 func TestNoFaultIsA500(t *testing.T) {
 	t.Parallel()
 	mysql, redis := testenv.PrivateMySQL(t), testenv.PrivateRedis(t)
@@ -256,7 +256,7 @@ func chaosRequests() []func(ctx context.Context, a *api, board, member string) e
 	}
 }
 
-// keepLogs writes what all servers said to a folder, and returns what they said of requests that failed.
+// keepLogs writes the logs of all servers to a folder, and returns their lines about failed requests.
 func (c *chaos) keepLogs(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "leaderboard-chaos-")

@@ -60,7 +60,7 @@ func (c *cluster) fill(t *testing.T, s *server) {
 	for i := range clusterBoards {
 		b := &clusterBoard{ages: &ages{board: fmt.Sprint("board", i), base: 1_000_000}}
 		s.fill(t, b.board, 500, leaderboard.Rules{
-			Policy: leaderboard.PolicyLatest, TopN: 100, Refresh: leaderboard.Refresh{Incremental: "off"}, // which would mend copies, too
+			Policy: leaderboard.PolicyLatest, TopN: 100, Refresh: leaderboard.Refresh{Incremental: "off"}, // which would repair copies, too
 		})
 		s.mustRebuild(t, b.board)
 		b.period = c.periodOf(t, b.board)
@@ -77,7 +77,7 @@ func (c *cluster) fill(t *testing.T, s *server) {
 	}
 }
 
-// of returns the boards that a primary has at first, or those of the other primaries.
+// of returns the boards that a primary has at the start, or the boards of the other primaries.
 func (c *cluster) of(node int, has bool) (boards []*clusterBoard) {
 	for _, b := range c.boards {
 		if (b.node == node) == has {
@@ -163,7 +163,7 @@ func measure(boards []*clusterBoard, from time.Time) (m measured) {
 	return m
 }
 
-// awaitPolls waits until each board was polled so often since a moment.
+// awaitPolls waits until each board was polled a number of times since a moment.
 func awaitPolls(t *testing.T, boards []*clusterBoard, from time.Time, n int) {
 	t.Helper()
 	for _, b := range boards {
@@ -212,7 +212,7 @@ func losePrimary(t *testing.T, away, back func(*devserver.Server) error) {
 	c.fill(t, writing)
 	const lost = 0
 	gone, others := c.of(lost, true), c.of(lost, false)
-	for _, b := range gone[1:] { // writers would find out what is the matter before readers do
+	for _, b := range gone[1:] { // writers would notice before readers
 		b.still = true
 	}
 	stop := c.load(t, writing, reading)
@@ -277,7 +277,7 @@ func TestRedisClusterLosesWrites(t *testing.T) {
 	}
 	direct := redis.NewClient(&redis.Options{Addr: primary.Addr})
 	defer direct.Close()
-	// Commands that were sent on its connection would wait there until it goes on.
+	// Commands on its connection would wait there until it continues.
 	if err := errors.Join(replica.Pause(), direct.Do(t.Context(), "CLIENT", "KILL", "TYPE", "replica").Err()); err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +380,7 @@ func (c *cluster) move(t *testing.T, b *clusterBoard, to int) {
 		if len(keys) == 0 {
 			break
 		}
-		awaitPolls(t, []*clusterBoard{b}, time.Now(), 5) // readers and writers meet a copy of which some keys have moved
+		awaitPolls(t, []*clusterBoard{b}, time.Now(), 5) // readers and writers meet a copy with some moved keys
 		must(from.Migrate(ctx, host, port, keys[0], 0, time.Second).Err())
 	}
 	for _, i := range []int{to, b.node, 3 - to - b.node} {
@@ -396,7 +396,7 @@ func TestRedisClusterCommands(t *testing.T) {
 	checkCommands(t, c.world, s, c.boards[0].board, c.client)
 }
 
-// TestRedisSentinelCommands: the commands that use Redis work with one that sentinels watch.
+// TestRedisSentinelCommands: the commands that use Redis work with a Redis that sentinels watch.
 func TestRedisSentinelCommands(t *testing.T) {
 	sentinel := testenv.PrivateRedisSentinel(t)
 	w := worldOn(t, testenv.MySQL(t), "")

@@ -27,7 +27,7 @@ func newInbox(t *testing.T, answer func(r *http.Request, attempt int) int) *inbo
 	return &inbox{apptest.NewReceiver(t, answer), t}
 }
 
-// missing returns the boards of which it has taken no event.
+// missing returns the boards without any event so far.
 func (in *inbox) missing(boards []string) (out []string) {
 	var taken strings.Builder
 	for _, e := range in.Events() {
@@ -56,9 +56,9 @@ func (in *inbox) subscribe(s *server, name string, kinds ...leaderboard.EventKin
 	})
 }
 
-// TestKilledSenders kills servers at each named point of the way of events: before an event gets its deliveries and after, after an
-// event was sent and after that was noted. Others go on. No event is lost, and each has one id and one body in every attempt, with receivers that take
-// all, fail each first attempt, answer late, or never (promise B9).
+// TestKilledSenders kills servers at each named point of the way of events: before an event gets its deliveries and after,
+// after an event was sent and after this was recorded. Others continue. No event is lost, and each has one id and one body
+// in every attempt, with receivers that take all, fail each first attempt, answer late, or never (promise B9).
 func TestKilledSenders(t *testing.T) {
 	t.Parallel()
 	onBoth(t, killSenders)
@@ -164,14 +164,15 @@ func killSenders(t *testing.T, w *world) {
 	}
 }
 
-// TestKilledNotices kills servers at each named point of the way of notices: after the log of a board was read, and after the notices and the place up to
-// which it was read were entered. Others go on. Each member that was passed is told, under one id (promise B9).
+// TestKilledNotices kills servers at each named point of the way of notices: after the log of a board was read, and after
+// the notices and the last place read were entered. Others continue. Each passed member gets a notice, under one id
+// (promise B9).
 func TestKilledNotices(t *testing.T) {
 	t.Parallel()
 	onBoth(t, killNoticers)
 }
 
-// pass has a member of its own passed on the board, by another one, and returns the event's beginning of data.
+// pass lets a new member be passed on the board by another, and returns the beginning of the event's data.
 func pass(t *testing.T, a *api, n int) string {
 	t.Helper()
 	passed, mover, score := fmt.Sprint("passed-", n), fmt.Sprint("mover-", n), int64(10*n)
@@ -235,14 +236,14 @@ func killNoticers(t *testing.T, w *world) {
 	}
 }
 
-// TestStreamedNotices: a stream of a member through one server has each notice of that member and none of others, while the server that finds them
-// is killed (kill -9) and another one does so; without any endpoint (promise B9).
+// TestStreamedNotices: a stream of a member through one server has each notice of that member and no others, while the
+// server that finds them is killed (kill -9) and another takes over; without any endpoint (promise B9).
 func TestStreamedNotices(t *testing.T) {
 	t.Parallel()
 	onBoth(t, streamNotices)
 }
 
-// hear watches a member through a server, and returns what it was told so far.
+// hear watches a member through a server, and returns its notices so far.
 func hear(t *testing.T, s *server, member string) (told func() []client.MemberPassed) {
 	t.Helper()
 	var mu sync.Mutex
@@ -280,7 +281,7 @@ func streamNotices(t *testing.T, w *world) {
 	second.putBoard(t, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Notify: &leaderboard.Notify{Passed: leaderboard.NotifyPassedTop}})
 	second.mustSubmit(t, "b", scored("ada", 10), scored("bob", 1))
 	told := map[string]func() []client.MemberPassed{"ada": hear(t, second, "ada"), "dan": hear(t, second, "dan")}
-	// pass has bob pass all others until one of them is told.
+	// pass lets bob pass all others until one of them gets a notice.
 	pass := func(what, member string) {
 		t.Helper()
 		eventually(t, what, func() error {

@@ -65,7 +65,7 @@ func (w *world) locked(t *testing.T, board string) bool {
 	return err != nil
 }
 
-// bystander writes to a board until it is stopped, and returns how often it did and what went wrong.
+// bystander writes to a board until it is stopped, and returns the number of writes and the errors.
 func bystander(t *testing.T, s *server, board string) (stop func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -102,8 +102,8 @@ func bystander(t *testing.T, s *server, board string) (stop func()) {
 	}
 }
 
-// TestFrozenServer: one of two servers is stopped in the middle of a write, or its connections go silent. The other one
-// writes to the board soon after, and to other boards all the time. When the first one is back, its own write counts once.
+// TestFrozenServer: one of two servers is stopped in the middle of a write, or its connections go silent. The other writes
+// to the board soon after, and to other boards all the time. When the first is back, its own write counts once.
 func TestFrozenServer(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"stopped", "cut off"} {

@@ -7,9 +7,9 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestGaleraDocument runs every command about Galera of docs/failover.md under writers: a node of a Galera cluster takes writes, another one takes them
-// in its place, that one is killed and a third takes them, and it comes back read-only; all are killed, and one takes writes again. Nothing that was acknowledged is lost or there twice
-// (promise A9).
+// TestGaleraDocument runs every command about Galera of docs/failover.md under writers: a node of a Galera cluster takes
+// writes, another replaces it, is killed and replaced by a third, and comes back read-only; all are killed, and one takes
+// writes again. No acknowledged write is lost or counted twice (promise A9).
 func TestGaleraDocument(t *testing.T) {
 	t.Parallel()
 	g := testenv.PrivateGaleraNodes(t, 3)

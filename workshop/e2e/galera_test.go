@@ -8,10 +8,10 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestGaleraDies: the node of a Galera cluster that takes writes is killed again and again, and another one told to take them, under
-// writers that go to two servers in turn and repeat each request under its key; so is a node that takes none, and writes go on by
-// themselves; all of them are killed, and are a cluster again. Each submission is there once, on all nodes; seqs are without gaps, sums are exact, reads succeed meanwhile and come to say
-// that they are stale (promise A9).
+// TestGaleraDies: the node of a Galera cluster that takes writes is killed again and again and replaced by another, under
+// writers that use two servers in turn and repeat each request under its key; a read-only node is killed, and writes
+// continue; all of them are killed, and are a cluster again. Each submission is there once, on all nodes; seqs have no
+// gaps, sums are exact, reads succeed meanwhile and are eventually marked stale (promise A9).
 func TestGaleraDies(t *testing.T) {
 	t.Parallel()
 	g := testenv.PrivateGalera(t)
@@ -31,7 +31,7 @@ func TestGaleraDies(t *testing.T) {
 	}
 }
 
-// galeraRound has one fault happen to a cluster under the writers, and checks what is there when all is well again.
+// galeraRound lets one fault happen to a cluster under the writers, and checks the data when all nodes are back.
 func (d *dyingGroup) galeraRound(t *testing.T, g *devserver.Galera, fault databaseFault, number int) {
 	t.Helper()
 	must := func(err error) {

@@ -18,10 +18,10 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestGroupDies: the primary of a group of three databases is killed, frozen and cut off from the majority, and all three are killed and
-// begin again, under writers that go to two servers in turn and repeat each request under its key. Each submission is there once,
-// seqs are without gaps, sums are exact, reads succeed meanwhile and come to say that they are stale, nothing is acknowledged without a
-// majority, and writes go on by themselves (promise A9).
+// TestGroupDies: the primary of a group of three databases is killed, frozen and cut off from the majority, and all three
+// are killed and begin again, under writers that use two servers in turn and repeat each request under its key. Each
+// submission is there once, seqs have no gaps, sums are exact, reads succeed meanwhile and are eventually marked stale,
+// nothing is acknowledged without a majority, and writes continue without help (promise A9).
 func TestGroupDies(t *testing.T) {
 	t.Parallel()
 	d := newDyingGroup(t)
@@ -37,18 +37,18 @@ func TestGroupDies(t *testing.T) {
 	}
 }
 
-// databaseFault is what happens to several databases.
+// databaseFault is a fault of several databases.
 type databaseFault string
 
 const (
-	databaseFaultKilled      databaseFault = "killed" // the one that takes writes, as with the next two
+	databaseFaultKilled      databaseFault = "killed" // the primary, also of the next two
 	databaseFaultFrozen      databaseFault = "frozen"
 	databaseFaultCutOff      databaseFault = "cut off"
 	databaseFaultOtherKilled databaseFault = "another killed"
 	databaseFaultAllKilled   databaseFault = "all three killed"
 )
 
-// databaseFaults is one of them, so many times.
+// databaseFaults draws a number of faults.
 type databaseFaults struct {
 	fault databaseFault
 	times int
@@ -60,7 +60,7 @@ func groupWriters() int { return testenv.Size(16, 48) }
 // groupPace is how often each writer begins a request at most: the members share the machine with others.
 const groupPace = 10 * time.Millisecond
 
-// dyingGroup is a group of databases under two servers, and what its writers have been told.
+// dyingGroup is a group of databases under two servers, with the answers to its writers.
 type dyingGroup struct {
 	*world
 	group   *devserver.MySQLGroup // nil when the databases are another kind of group
@@ -71,12 +71,12 @@ type dyingGroup struct {
 
 	mu    sync.Mutex
 	begun map[int]*groupRequest // not acknowledged yet
-	seqs  []int64               // of those that were
-	sums  map[string]int64      // of those that were
+	seqs  []int64               // of the acknowledged ones
+	sums  map[string]int64      // of the acknowledged ones
 	said  groupAnswers          // since the fault of this round
 }
 
-// groupRequest is what a request has met.
+// groupRequest is the result of a request.
 type groupRequest struct {
 	begun   time.Time
 	tries   int
@@ -109,7 +109,7 @@ func groupOn(t *testing.T, g *devserver.MySQLGroup, dsn string) *dyingGroup {
 	return d
 }
 
-// databasesOn starts the servers on several databases, all of which come to have what one of them commits.
+// databasesOn starts the servers on several databases that replicate each other's commits.
 func databasesOn(t *testing.T, nodes *[]*devserver.Server, dsn string) *dyingGroup {
 	t.Helper()
 	d := &dyingGroup{world: worldOn(t, dsn, ""), nodes: nodes, begun: map[int]*groupRequest{}, sums: map[string]int64{}}
@@ -198,7 +198,7 @@ func (d *dyingGroup) grow(t *testing.T, what string) {
 	})
 }
 
-// round has one fault happen under the writers, and checks what is there when all is well again.
+// round lets one fault happen under the writers, and checks the data when all databases are back.
 func (d *dyingGroup) round(t *testing.T, fault databaseFault, number int) {
 	t.Helper()
 	stop := d.write(t)
@@ -265,7 +265,8 @@ func (d *dyingGroup) report(t *testing.T, fault databaseFault, number int) {
 	t.Logf("| %s, %d | %d | %d | %d | %d | %.1f s |", fault, number, said.rate, said.acknowledged, said.refused, said.unknown, said.first.Sub(said.fault).Seconds())
 }
 
-// warm waits until writes go on and both servers have the board in memory, and counts what is acknowledged in a second.
+// warm waits until writes continue and both servers have the board in memory, and counts the acknowledged writes in a
+// second.
 func (d *dyingGroup) warm(t *testing.T) {
 	t.Helper()
 	d.grow(t, "writes go on")
@@ -293,7 +294,7 @@ func (d *dyingGroup) mark() {
 	d.said = groupAnswers{rate: d.said.rate, fault: time.Now()}
 }
 
-// awaitStale reads at both servers until both have said that what they show is stale.
+// awaitStale reads at both servers until both have marked an answer stale.
 func (d *dyingGroup) awaitStale(t *testing.T) {
 	t.Helper()
 	var seq [2]int64
@@ -315,7 +316,8 @@ func (d *dyingGroup) awaitStale(t *testing.T) {
 	})
 }
 
-// check compares what was acknowledged with what each member of the group comes to have. One that was away has a backlog first.
+// check compares the acknowledged writes with the data of each member of the group. A member that was away has a backlog
+// first.
 func (d *dyingGroup) check(t *testing.T) {
 	t.Helper()
 	if len(d.begun) > 0 {
@@ -332,7 +334,7 @@ func (d *dyingGroup) check(t *testing.T) {
 	}
 }
 
-// checkMember compares what was acknowledged with what a member of the group has.
+// checkMember compares the acknowledged writes with the data of a member of the group.
 func (d *dyingGroup) checkMember(ctx context.Context, node *devserver.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()

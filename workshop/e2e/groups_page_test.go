@@ -54,7 +54,7 @@ func TestGroupsDocument(t *testing.T) {
 	}
 	o.section(t, "All members have stopped")
 	d.grow(t, "writes go on when all are back")
-	for _, node := range g.Nodes { // each has ended once more
+	for _, node := range g.Nodes { // each has ended again
 		if has := settingOf(t, node, "group_replication_transaction_size_limit"); has != "300000000" {
 			t.Errorf("%s has a limit of %s after its restart", node.Addr, has)
 		}
@@ -88,7 +88,7 @@ func startFailover(t *testing.T, part string, nodes []*devserver.Server, tools m
 	t.Helper()
 	o := &operator{page: failoverPage, part: part, dir: t.TempDir()}
 	var sections strings.Builder
-	var names []string // of the page, and what they are here
+	var names []string // the names on the page, and their values here
 	for i, node := range nodes {
 		host, port, _ := strings.Cut(node.Addr, ":")
 		name := fmt.Sprintf("db%d", i+1)
@@ -102,7 +102,7 @@ func startFailover(t *testing.T, part string, nodes []*devserver.Server, tools m
 	return o
 }
 
-// supervise starts servers again that have ended, as what keeps services running does, until end is called.
+// supervise restarts servers that have ended, like a service manager, until end is called.
 func supervise(t *testing.T, servers []*devserver.Server) (end func()) {
 	t.Helper()
 	done := make(chan struct{})

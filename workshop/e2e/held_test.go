@@ -13,21 +13,21 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestKill9DuringReview kills two servers in turn while clients submit under idempotency keys, half of which is held, and while two
-// admins, one at each server, approve and reject the same submissions at once, on MySQL and on MariaDB. Each is decided once, and only
-// what was approved is on the board, once (promise A7).
+// TestKill9DuringReview kills two servers in turn while clients submit under idempotency keys, half of them held, and while
+// two admins, one at each server, approve and reject the same submissions at once, on MySQL and on MariaDB. Each is decided
+// once, and only approved ones are on the board, once (promise A7).
 func TestKill9DuringReview(t *testing.T) {
 	t.Parallel()
 	onBoth(t, killDuringReview)
 }
 
-// reviewLoad is submissions of two entries each, of which the second is held, and decisions about those.
+// reviewLoad is submissions of two entries each, the second of which is held, and decisions about the held ones.
 type reviewLoad struct {
 	keyedLoad
 	secret   string            // of a key that is reviewed
 	receipts [][]client.Result // by request
-	ids      []string          // of what is held of it
-	answers  [][2]string       // what the one who rejects it and the one who approves it were told
+	ids      []string          // of its held entry
+	answers  [][2]string       // the answers to the rejecting and to the approving admin
 }
 
 const (
@@ -36,7 +36,7 @@ const (
 	answerTheOpposite = "the opposite was decided"
 )
 
-// heldOf is what is held of request i: three are of the same member. One in ten is left waiting.
+// heldOf is the held entry of request i: three are of the same member. One in ten is left waiting.
 func heldOf(i int) (sub leaderboard.Submission, decided bool) {
 	return scored(fmt.Sprintf("h%03d", i/3), int64(10_000+i)), i%10 != 0
 }
@@ -59,7 +59,7 @@ func killDuringReview(t *testing.T, w *world) {
 	l.check(t, w)
 }
 
-// submitAndDecide does what is still to do for request i, half of the requests at the other server.
+// submitAndDecide does the remaining steps of request i, half of the requests at the other server.
 func (l *reviewLoad) submitAndDecide(ctx context.Context, s *server, i int, key string) ([]client.Result, error) {
 	other := l.other.Load()
 	if i%2 == 1 {
@@ -97,7 +97,7 @@ func (l *reviewLoad) submitAndDecide(ctx context.Context, s *server, i int, key 
 	return applied, nil
 }
 
-// submit sends request i; what is held of it must be said to be.
+// submit sends request i; the answer must report its held entry.
 func (l *reviewLoad) submit(ctx context.Context, s *server, i int, key string) ([]client.Result, error) {
 	c, err := client.New(s.url, client.WithKey(l.secret), client.WithTimeout(maxWait), client.WithMaxWait(0))
 	if err != nil {
@@ -111,7 +111,7 @@ func (l *reviewLoad) submit(ctx context.Context, s *server, i int, key string) (
 	return r.Results, err
 }
 
-// find looks for the id of what is held of request i.
+// find searches the id of the held entry of request i.
 func (l *reviewLoad) find(ctx context.Context, s *server, i int) error {
 	sub, _ := heldOf(i)
 	for h, err := range s.Held(ctx, "b", sub.Member, "") {

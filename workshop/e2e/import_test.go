@@ -90,8 +90,8 @@ func serveSums(t *testing.T, w *world, name string) *server {
 }
 
 // TestImportKilled kills the import with -9 again and again: before the server gets a batch, and after the server has
-// counted one, before the import gets the answer. The next run goes on, and each line counts once, also when the progress is
-// lost at the end.
+// counted one, before the import gets the answer. The next run continues, and each line counts once, also when the progress
+// is lost at the end.
 func TestImportKilled(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, newWorld(t).dsn, "")
@@ -128,7 +128,7 @@ func TestImportKilled(t *testing.T) {
 }
 
 // TestImportOutlivesServers kills servers with -9 under one import, after they have counted a batch and before they answer.
-// The import goes on at the next server by itself, and each line counts once.
+// The import continues at the next server, and each line counts once.
 func TestImportOutlivesServers(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, newWorld(t).dsn, "")

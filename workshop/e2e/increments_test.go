@@ -20,7 +20,7 @@ func increment(i int) leaderboard.Submission {
 	return scored(fmt.Sprintf("m%02d", i%incrementMembers), int64(1+i%97))
 }
 
-// incrementBoards are the boards that addition i is for, in either order: every third one is for the left one alone.
+// incrementBoards are the boards that addition i is for, in either order: every third one is for the left board alone.
 func incrementBoards(i int) []string {
 	if i%3 == 0 {
 		return []string{"left"}
@@ -98,7 +98,7 @@ func checkIncrements(t *testing.T, w *world, board string) {
 	}
 }
 
-// checkReceipts: every seq of a board was given to one increment, and each receipt adds its own amount to what was there.
+// checkReceipts: every seq of a board was given to one increment, and each receipt adds its own amount to the old score.
 func checkReceipts(t *testing.T, receipts []client.MultiBoardReceipt, board string) {
 	t.Helper()
 	seen := map[int64]int{}

@@ -13,8 +13,8 @@ import (
 	"leaderboard/client"
 )
 
-// keyedLoad is a load of numbered requests. Each has an idempotency key of its own, and is repeated until a server acknowledges
-// it.
+// keyedLoad is a load of numbered requests. Each has a separate idempotency key, and is repeated until a server
+// acknowledges it.
 type keyedLoad struct {
 	count, clients int
 	// send sends request i once.

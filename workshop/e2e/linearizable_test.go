@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	registers    = 5                      // members of the board, whose sums are what is read and written
-	checkLimit   = 30 * time.Second       // of the search for an order; where there is one it takes no second
+	registers    = 5                      // members of the board, whose sums are read and written
+	checkLimit   = 30 * time.Second       // for the search for an order; if there is an order it takes no second
 	nemesisPause = 150 * time.Millisecond // between faults
 )
 
@@ -49,10 +49,10 @@ type placed struct {
 	reads int
 }
 
-// registersModel is a board as if one client at a time used one server: additions are applied one after the other, each
-// with the next seq, and a read shows exactly those before it. reads is how many reads name each seq. An addition comes after
-// all reads of the seq before it, since they have no other place; that keeps the search from trying all orders of concurrent
-// operations.
+// registersModel is a board as if one client at a time used one server: additions are applied one after another, each with
+// the next seq, and a read shows exactly the additions before it. reads is the number of reads that name each seq. An
+// addition comes after all reads of the previous seq, since they have no other place; so the search need not try all orders
+// of concurrent operations.
 func registersModel(reads map[int64]int) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return placed{} },
@@ -125,7 +125,7 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-// check searches for the order, and writes a picture of the history if there is none.
+// check searches for the order, and writes a picture of the history if there is no such order.
 func (l *linearity) check(t *testing.T) {
 	t.Helper()
 	reads := map[int64]int{}
@@ -160,7 +160,7 @@ func (l *linearity) explain() string {
 	slices.SortFunc(all, func(a, b porcupine.Operation) int { return cmp.Compare(place(&a), place(&b)) })
 	var sums [registers]int64
 	seq := int64(0)
-	var last, latest *porcupine.Operation // that began latest of all so far: of those before the present place, of all
+	var last, latest *porcupine.Operation // the latest beginning so far: before the present place, and overall
 	for i := range all {
 		o := &all[i]
 		if i > 0 && place(o) > place(&all[i-1]) {
@@ -187,7 +187,7 @@ func (l *linearity) explain() string {
 	return "there is an order"
 }
 
-// disturb does one thing after the other to the servers and to Redis until the clients have done, at least once each.
+// disturb disturbs the servers and Redis in turn until the clients have finished, with each disturbance at least once.
 func (l *linearity) disturb(t *testing.T, random *rand.Rand, done <-chan struct{}) map[string]int {
 	t.Helper()
 	faults := map[string]func(i, n int){
@@ -232,7 +232,7 @@ func (l *linearity) disturb(t *testing.T, random *rand.Rand, done <-chan struct{
 
 func pauseFor(d time.Duration) error { <-time.After(d); return nil }
 
-// client does operations one after the other, at a server that it picks for each.
+// client does operations one after another, each at a random server.
 func (l *linearity) client(ctx context.Context, id int, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, uint64(id)))
 	seen := map[*server]int64{} // seq of plain reads
@@ -286,7 +286,7 @@ func (l *linearity) add(ctx context.Context, id int, op operation, key string) {
 
 // read reads a member or the top, with the newest seq that any client has seen as min_seq.
 func (l *linearity) read(ctx context.Context, id int, s *server, op operation) {
-	call := time.Since(l.began) // ahead of what it has to show
+	call := time.Since(l.began) // before it has anything to show
 	query := client.ReadQuery{MinSeq: l.newest.Load()}
 	var out observation
 	var state client.State

@@ -25,7 +25,7 @@ type readers struct {
 	wrong []error
 }
 
-// read starts n readers of a board, spread over the servers. Each asks once per pace, 0 for as fast as it can.
+// read starts n readers of a board, spread over the servers. Each reads once per pace, 0 for as fast as it can.
 func read(t *testing.T, n int, pace time.Duration, board string, want ranking, servers ...*server) *readers {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

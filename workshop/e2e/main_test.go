@@ -1,6 +1,7 @@
-// Package e2e tests the program as processes: servers killed with -9, builders paused past their lease, Redis and MySQL that
-// die, hang and come back, replies to COMMIT that get lost. The program is built once per run, unless one is given: make nightly
-// gives one with the race detector. When a process ends, its output is searched for reports of races and panics.
+// Package e2e tests the program as processes: servers killed with -9, builders paused past their lease, Redis and MySQL
+// that die, hang and come back, replies to COMMIT that get lost. The program is built once per run, unless it is given:
+// make nightly gives a program with the race detector. When a process ends, its output is searched for reports of races and
+// panics.
 package e2e
 
 import (

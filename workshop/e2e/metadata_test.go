@@ -15,8 +15,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestMetadataIsOfItsEntry: beside writers, hides and restores, while one of two servers is killed again and again and Redis is flushed, no
-// answer shows an entry with the metadata of another one: from memory, from Redis or from MySQL (promise A8).
+// TestMetadataIsOfItsEntry: during writes, hides and restores, while one of two servers is killed again and again and Redis
+// is flushed, no answer shows an entry with the metadata of another: from memory, from Redis or from MySQL (promise A8).
 func TestMetadataIsOfItsEntry(t *testing.T) {
 	t.Parallel()
 	t.Run("mysql", func(t *testing.T) { t.Parallel(); metadataIsOfItsEntry(t, newWorld(t)) })
@@ -114,7 +114,7 @@ func metadataIsOfItsEntry(t *testing.T, w *world) {
 	}
 }
 
-// withMetadata is a submission whose metadata tells its score; one in four has none.
+// withMetadata is a submission whose metadata contains its score; one in four has no metadata.
 func withMetadata(member string, score int64) leaderboard.Submission {
 	sub := scored(member, score)
 	if score%4 != 0 {

@@ -28,7 +28,7 @@ func TestMigrationsAtOnce(t *testing.T) {
 			for i := range all {
 				started = append(started, start(t, fmt.Sprintf("migration %d", i), w.environment(), "migrate", "up"))
 			}
-			for i := range killed { // one of them may be the one that works
+			for i := range killed { // one of them may be doing the migration
 				eventually(t, "tables appear", func() error {
 					var n int
 					err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()").Scan(&n)

@@ -168,9 +168,9 @@ func TestBothStoresGone(t *testing.T) {
 	}
 }
 
-// TestSlowMySQL makes every statement about entries hang in MySQL while clients wait for half a second each and come again.
-// Abandoned statements do not pile up: MySQL never has more statements of the server than it may have connections, nor one
-// that is older than its limit (promise D4).
+// TestSlowMySQL makes every statement about entries hang in MySQL while clients wait for half a second each and try again.
+// Abandoned statements do not accumulate: MySQL never has more statements of the server than allowed connections, and none
+// older than its limit (promise D4).
 func TestSlowMySQL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,9 +13,9 @@ import (
 // beforeMetadata is the last version that does not know the rule metadata.
 const beforeMetadata = "90ee209a98171498118839903e1edc3252e676f5"
 
-// TestOlderServerLeavesMetadata: of two servers on one database the older one does not know the rule metadata. It reads a board that has it and refuses to
-// write to it, with the reason; the newer one goes on, and the entries keep their metadata. Other boards take writes from both, and so does this one
-// once the rule is gone (promise F3).
+// TestOlderServerLeavesMetadata: of two servers on one database the older does not know the rule metadata. It reads a board
+// with the rule and refuses to write to it, with the reason; the newer server continues, and the entries keep their
+// metadata. Other boards take writes from both, like this one once the rule is gone (promise F3).
 func TestOlderServerLeavesMetadata(t *testing.T) {
 	t.Parallel()
 	onBoth(t, olderLeavesMetadata)

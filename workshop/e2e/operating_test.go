@@ -36,7 +36,7 @@ type operator struct {
 	part     string              // a section of the file that alone is run, by subsections; "" is the whole file
 	dir      string              // where commands run: HOME too
 	env      map[string]string   // of commands
-	rewrite  *strings.Replacer   // of the page's commands to what this database's programs are called
+	rewrite  *strings.Replacer   // replaces names of programs on the page by the names of this database's programs
 	sections map[string][]string // of the page, what of them is from the first command on
 	ran      int
 }
@@ -109,8 +109,8 @@ func operate(t *testing.T, database *devserver.Server, rewrite *strings.Replacer
 	o.eventuallyTop(t, "new", false)
 }
 
-// goBack runs the section about going back to a second: all scores written between the dump and that second are there again, and no
-// later ones, also not those that others wrote on the same server.
+// goBack runs the section about going back to a second: all scores written between the dump and that second are there
+// again, and no later ones, including scores that others wrote on the same server.
 func (o *operator) goBack(t *testing.T) {
 	t.Helper()
 	const name = "Restore to a moment"
@@ -183,7 +183,7 @@ func (o *operator) loseDatabase(t *testing.T) {
 	o.eventuallyTop(t, "bob", false)
 }
 
-// promised is how soon the state after a restore must show: two seconds, on a machine that does nothing else.
+// promised is the greatest delay until the state after a restore is shown: two seconds, on an idle machine.
 func promised() time.Duration { return testenv.Size(10*time.Second, 2*time.Second) }
 
 // mustSubmit submits to the board of the page through the first server.
@@ -211,7 +211,7 @@ func (o *operator) eventuallyTop(t *testing.T, member string, stale bool) {
 }
 
 // readers read at both servers until stop is called: each answer is one of two states, and none fails. stop returns how
-// long after the tables were swapped the first of the states was still told as if it were current.
+// long after the swap of the tables the first state was still reported as current.
 func (o *operator) readers(t *testing.T, first, second string) (stop func() time.Duration) {
 	t.Helper()
 	var last [2]time.Time
@@ -328,7 +328,7 @@ func create(t *testing.T, dsn string, names ...string) {
 	}
 }
 
-// programs returns a folder with the programs of the page: those of the database, fetched where the machine has none, and ours.
+// programs returns a folder with the programs of the page: the database's, fetched if the machine has none, and ours.
 func (o *operator) programs(t *testing.T, tools map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// output reads one of the streams of a process, line by line.
+// output reads a stream of a process, line by line.
 type output struct {
 	read, write *os.File
 

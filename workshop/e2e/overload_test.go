@@ -15,9 +15,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestOverloadPasses floods a server with large batches from clients that try again at once, and empties Redis in the
-// middle of it. Refused clients get a Retry-After, and acknowledged scores are there. Ten seconds after the flood at the latest
-// no request is refused any more, without an operator (promise E1).
+// TestOverloadPasses floods a server with large batches from clients that try again at once, and empties Redis meanwhile.
+// Refused clients get a Retry-After, and acknowledged scores are there. At most ten seconds after the flood no request is
+// refused any longer, without an operator (promise E1).
 func TestOverloadPasses(t *testing.T) {
 	const rows, after = 1000, 10 * time.Second
 	w := worldOn(t, testenv.MySQL(t), testenv.PrivateRedis(t).URL)

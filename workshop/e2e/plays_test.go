@@ -10,8 +10,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestKill9DuringPlays kills the server again and again while players begin plays and submit with them, on MySQL and on MariaDB. Each play
-// counts once: what was not acknowledged is sent again, with the same key and the same play (promise A1).
+// TestKill9DuringPlays kills the server again and again while players begin plays and submit with them, on MySQL and on
+// MariaDB. Each play counts once: unacknowledged submissions are sent again, with the same key and the same play (promise
+// A1).
 func TestKill9DuringPlays(t *testing.T) {
 	t.Parallel()
 	onBoth(t, killDuringPlays)

@@ -24,7 +24,7 @@ type process struct {
 	status   syscall.WaitStatus
 }
 
-// start runs the program with the given variables, and without those of this environment that configure it.
+// start runs the program with the given variables, and without the variables of this environment that configure it.
 func start(t *testing.T, name string, env []string, args ...string) *process {
 	t.Helper()
 	return startProgram(t, os.Getenv(programVariable), name, env, args...)

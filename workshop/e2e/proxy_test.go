@@ -143,7 +143,7 @@ func (p *packets) cut(data []byte) (payloads [][]byte) {
 	return payloads
 }
 
-// inTransaction reads the status in the end of a reply: an OK packet (0, affected rows, insert id, status), or that of
+// inTransaction reads the status in the end of a reply: an OK packet (0, affected rows, insert id, status), or an end of
 // rows (254, warnings, status). ok is false for any other packet.
 func inTransaction(payload []byte) (inside, ok bool) {
 	const statusInTrans = 1

@@ -57,7 +57,7 @@ func TestWritesDuringRebuilds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// One is refused when the copy in place went on meanwhile, and is newer than the build.
+		// A build is refused when the copy in place has advanced meanwhile, and is newer than the build.
 		if states[r.State]++; r.State == leaderboard.RunStateFailed {
 			t.Errorf("rebuild %d: %+v", n, r)
 		}

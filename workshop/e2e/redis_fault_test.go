@@ -18,8 +18,8 @@ import (
 // hungRedisLimit is how long a request may wait for a Redis that does not answer.
 const hungRedisLimit = 300 * time.Millisecond
 
-// TestRedisDown kills Redis under readers and writers. Reads go on and are right, writes do not notice, and when Redis
-// is back, empty, the copies come back.
+// TestRedisDown kills Redis under readers and writers. Reads continue and are right, writes are not affected, and when
+// Redis is back, empty, the copies come back.
 func TestRedisDown(t *testing.T) {
 	t.Parallel()
 	redis := testenv.PrivateRedis(t)
@@ -37,7 +37,7 @@ func TestRedisDown(t *testing.T) {
 	}
 	writeAndReadAll(t, s, 30)
 	readers.awaitMore(t, 1000)
-	eventually(t, "/readyz tells that Redis is gone", func() error { // what it found a moment ago it says again
+	eventually(t, "/readyz tells that Redis is gone", func() error { // it repeats a finding of a moment ago
 		ready, err := s.Do(t.Context(), client.Request{Method: http.MethodGet, Path: "/readyz"})
 		if err == nil && (ready.Status != http.StatusOK || !jsonEqual(ready.Body, `{"status":"degraded","checks":{"mysql":"ok","redis":"unreachable"}}`)) {
 			err = fmt.Errorf("%d %s", ready.Status, ready.Body)
@@ -155,7 +155,7 @@ func measureHung(t *testing.T, hung, plain *server) (late string) {
 	return late
 }
 
-// mixedKinds returns the requests of mixed, as they are named in its timings.
+// mixedKinds returns the kinds of requests of mixed, as in its timings.
 func mixedKinds() []string {
 	return []string{"hot page", "cold page", "member", "around", "ranks", "score", "write", "read back", "rebuild", "readyz", "livez"}
 }

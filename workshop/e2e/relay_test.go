@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// relay stands between a client and the server that is up now. It can hold back a submit of the client, or the answer to one.
+// relay stands between a client and the running server. It can hold back a submit of the client, or its answer.
 type relay struct {
 	url      string
 	server   atomic.Pointer[url.URL]
@@ -47,7 +47,7 @@ func newRelay(t *testing.T, s *server) *relay {
 	return r
 }
 
-// to makes another server the one that is up.
+// to switches the relay to another server.
 func (r *relay) to(t *testing.T, s *server) {
 	t.Helper()
 	target, err := url.Parse(s.url)

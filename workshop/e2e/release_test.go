@@ -41,7 +41,8 @@ func releasedProgram(t *testing.T) string {
 	return programOf(t, "the last release ("+version+", commit "+commit+")", commit, "name the program of that release: "+releaseVariable+"=/path/to/leaderboard")
 }
 
-// programOf returns the program of a commit, built once on a machine. instead is what to do in an archive, which has no history.
+// programOf returns the program of a commit, built once on a machine. instead is the advice for an archive, which has no
+// history.
 func programOf(t *testing.T, what, commit, instead string) string {
 	t.Helper()
 	program := filepath.Join(buildFolder(t), "leaderboard-"+commit)
@@ -74,7 +75,7 @@ func nextProgram(t *testing.T) string {
 		up += fmt.Sprintf("ALTER TABLE %s ADD COLUMN of_next INT NOT NULL DEFAULT 0;\n", m[1])
 		down += fmt.Sprintf("ALTER TABLE %s DROP COLUMN of_next;\n", m[1])
 	}
-	folder := buildFolder(t) // not a temporary one: what is built of the same files is taken from Go's cache
+	folder := buildFolder(t) // not a temporary one: Go's cache then has the builds of the same files
 	migration := filepath.Join(folder, "next.sql")
 	write(t, migration, "-- +goose NO TRANSACTION\n-- +goose Up\n"+up+"\n-- +goose Down\n"+down)
 	root, err := filepath.Abs("../..")

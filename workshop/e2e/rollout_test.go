@@ -24,17 +24,18 @@ const (
 	rolloutStreams = 12
 	// stopLimit is how long a server may take to end after SIGTERM.
 	stopLimit = 25 * time.Second
-	// drainDelay is how long /readyz of a server says that it drains before the listener closes: many checks of a balancer, of which each takes seconds on a busy machine.
+	// drainDelay is how long /readyz of a server says that it drains before the listener closes: many checks of a balancer,
+	// which take seconds each on a busy machine.
 	drainDelay = 8 * time.Second
 )
 
-// rollout replaces servers one after the other under load.
+// rollout replaces servers one after another under load.
 type rollout struct {
 	*world
 	servers [rolloutServers]atomic.Pointer[server]
 	// ask sends the request of that number, and returns how it ended for the client.
 	ask       func(n int, request func(*api) error) error
-	elsewhere atomic.Int64 // requests that another server had to answer than the one that was asked first
+	elsewhere atomic.Int64 // requests that another server than the first had to answer
 
 	answered, added, streamed atomic.Int64 // requests, additions that were acknowledged, pages that came by streams
 
@@ -43,14 +44,14 @@ type rollout struct {
 	errs  []error
 }
 
-// TestRollingRestart replaces three servers one by one, with SIGTERM, under 2,000 requests a second: reads, additions
-// with idempotency keys, batches, forced rebuilds and streams. They come through a balancer that follows /readyz and repeats
-// nothing, or from clients that take the next server when a connection is refused or lost. No request fails, no stream ends for
-// good or goes back, each server ends in time with status 0, and no lease stays (promise F1).
+// TestRollingRestart replaces three servers one by one, with SIGTERM, under 2,000 requests a second: reads, additions with
+// idempotency keys, batches, forced rebuilds and streams. They come through a balancer that follows /readyz and repeats
+// nothing, or from clients that use the next server when a connection is refused or lost. No request fails, no stream ends
+// for good or goes back, each server ends in time with status 0, and no lease stays (promise F1).
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	atOnce := func(t *testing.T) {
-		if testenv.Size(true, false) { // the full load is what a machine does alone
+		if testenv.Size(true, false) { // the full load is for an idle machine
 			t.Parallel()
 		}
 	}
@@ -84,7 +85,7 @@ func startRollout(t *testing.T, args ...string) *rollout {
 	return r
 }
 
-// run replaces all servers, round after round. front is the balancer, nil without one; its clients hold streams.
+// run replaces all servers, round after round. front is the balancer, or nil; its clients hold streams.
 func (r *rollout) run(t *testing.T, front *loadBalancer, args ...string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -137,7 +138,7 @@ func (r *rollout) run(t *testing.T, front *loadBalancer, args ...string) {
 	r.report(t, took, slowest)
 }
 
-// awaitRequests waits until so many more requests were answered.
+// awaitRequests waits until a number of further requests were answered.
 func (r *rollout) awaitRequests(t *testing.T, n int64) {
 	t.Helper()
 	from := r.answered.Load()
@@ -179,7 +180,7 @@ func (r *rollout) report(t *testing.T, took, slowest time.Duration) {
 		total, took.Round(time.Second), float64(total)/took.Seconds(), r.elsewhere.Load(), r.streamed.Load(), slowest.Round(time.Millisecond))
 }
 
-// pace sends so many numbers a second until ctx ends. Numbers that find no room are left out.
+// pace sends a number of numbers a second until ctx ends. Numbers that find no room are left out.
 func pace(ctx context.Context, rate int, due chan<- int) {
 	defer close(due)
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -216,7 +217,7 @@ func (r *rollout) client(ctx context.Context, due <-chan int) {
 	}
 }
 
-// request returns request n. Those that write may be repeated: under a key, or because they set a score.
+// request returns request n. Writes may be repeated: under a key, or because they set a score.
 func (r *rollout) request(n int) (kind string, send func(context.Context, *api) error) {
 	member := fmt.Sprintf("m%05d", n*131%1000)
 	switch {

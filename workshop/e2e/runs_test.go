@@ -85,8 +85,8 @@ func TestRunOfAKilledServerWithoutRedis(t *testing.T) {
 	})
 }
 
-// TestRunOfAFrozenServer: a server is frozen in the middle of a build until another one has ended its run as failed. When it goes on,
-// it reports the run as failed too.
+// TestRunOfAFrozenServer: a server is frozen in the middle of a build until another server has ended its run as failed.
+// When it continues, it reports the run as failed too.
 func TestRunOfAFrozenServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,8 +16,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// writeLoad are writers that each go on to the next member as soon as the last is acknowledged, until the server is
-// gone.
+// writeLoad are writers that continue with the next member as soon as the last is acknowledged, until the server is gone.
 type writeLoad struct {
 	server  *server
 	term    atomic.Int64 // when SIGTERM was sent, in ns of the clock
@@ -59,8 +58,9 @@ func (l *writeLoad) count() int {
 	return len(l.acked)
 }
 
-// TestGracefulShutdown ends a server with SIGTERM under writes. Requests that were under way are answered and none is cut off;
-// exactly the acknowledged scores are in MySQL and in the copy; the load balancer is warned first, and the exit status is 0.
+// TestGracefulShutdown ends a server with SIGTERM under writes. Requests under way are answered and none is cut off;
+// exactly the acknowledged scores are in MySQL and in the copy; the load balancer is warned first, and the exit status is
+// 0.
 func TestGracefulShutdown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -105,7 +105,7 @@ func TestGracefulShutdown(t *testing.T) {
 			t.Errorf("%s was acknowledged with %d, MySQL has %d (%t)", member, score, s, ok)
 		}
 	}
-	if len(got) != len(l.acked) { // what was taken on was answered
+	if len(got) != len(l.acked) { // requests that were accepted were answered
 		t.Errorf("%d writes were acknowledged, MySQL has %d", len(l.acked), len(got))
 	}
 	if strings.Contains(s.err.text(), "cut off") {
@@ -116,7 +116,7 @@ func TestGracefulShutdown(t *testing.T) {
 }
 
 // TestShutdownAnswersWhatIsUnderWay ends a server while its writes wait for MySQL: one batch at work, the rest in the
-// queue. The server stops listening, and answers all of them when MySQL goes on.
+// queue. The server stops listening, and answers all of them when MySQL continues.
 func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -187,8 +187,8 @@ func TestStopWithHungMySQL(t *testing.T) {
 	}
 }
 
-// send sends so many requests of one entry at once, to the boards in turn, and returns when all of them are sent. answers waits
-// for their ends and returns the outcomes.
+// send sends a number of requests of one entry at once, to the boards in turn, and returns when all of them are sent.
+// answers waits for them and returns the outcomes.
 func (s *server) send(t *testing.T, requests int, boards ...string) (answers func() []error) {
 	t.Helper()
 	var sent, done sync.WaitGroup

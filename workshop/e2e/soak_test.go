@@ -28,15 +28,15 @@ const soakVariable = "LEADERBOARD_TEST_SOAK"
 
 const (
 	soakClients = 8
-	soakPace    = 10 * time.Millisecond // between the requests of a client: what leaks does so at any pace
+	soakPace    = 10 * time.Millisecond // between the requests of a client: leaks show at any pace
 	soakMembers = 500
 	soakSamples = 40
-	// soakFlat is the duration from which on rows must have stopped growing: housekeeping comes every minute, and keeps rows
-	// for a minute here.
+	// soakFlat is the duration after which rows must no longer grow: housekeeping comes every minute, and keeps rows for a
+	// minute here.
 	soakFlat = 6 * time.Minute
 )
 
-// usage is what a process and its servers hold at a moment, by name.
+// usage is the resources that a process and its servers hold at a moment, by name.
 type usage map[string]float64
 
 // soak is a pair of servers under all kinds of requests.
@@ -301,7 +301,7 @@ func mean(samples []usage, name string) float64 {
 	return sum / float64(max(1, len(samples)))
 }
 
-// usageTable shows what is held before, in each quarter on average, and after.
+// usageTable shows the resources before, in each quarter on average, and after.
 func usageTable(before usage, samples []usage, after usage) string {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)

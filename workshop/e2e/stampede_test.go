@@ -26,7 +26,7 @@ type stampede struct {
 
 func newStampede(t *testing.T) *stampede {
 	t.Helper()
-	// FLUSHALL needs a Redis of its own.
+	// FLUSHALL needs a separate Redis.
 	s := &stampede{world: worldOn(t, testenv.MySQL(t), testenv.PrivateRedis(t).URL)}
 	for i := range 3 {
 		s.servers = append(s.servers, s.serve(t, fmt.Sprintf("server %d", i), "--resident-memory=0")) // whose reads need the copies
@@ -41,7 +41,7 @@ func newStampede(t *testing.T) *stampede {
 	return s
 }
 
-// awaitCopies waits until every board has a copy, readers go on, and no run is under way.
+// awaitCopies waits until every board has a copy, readers continue, and no run is under way.
 func (s *stampede) awaitCopies(t *testing.T) {
 	t.Helper()
 	for i, board := range s.boards {
@@ -163,7 +163,7 @@ func TestForcedRebuilds(t *testing.T) {
 		}
 	}
 	t.Logf("sent within %s, runs as answered: %v", sent.took(), states)
-	if most := (2 + int(sent.took()/time.Second)) * len(s.servers); len(different) > most { // the one at work and the next
+	if most := (2 + int(sent.took()/time.Second)) * len(s.servers); len(different) > most { // the run under way and the next
 		t.Errorf("%d demands made %d runs, want at most %d: they do not share", demands, len(different), most)
 	}
 	// Builds begin at least a second apart, and a request after the second one began needs a third.

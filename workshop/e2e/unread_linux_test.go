@@ -31,8 +31,9 @@ import (
 // the kernel's buffers of connections, which are counted apart.
 const memoryLimit = 512 << 20
 
-// TestUnreadClients: a server with little memory survives clients that do not read their streams and answers and keep asking, and
-// hostile bodies beside them. Other clients are served all the time. When the hostile clients go, their memory is free again.
+// TestUnreadClients: a server with little memory survives clients that keep sending requests but do not read their streams
+// and answers, together with hostile bodies. Other clients are served all the time. When the hostile clients go, their
+// memory is free again.
 func TestUnreadClients(t *testing.T) {
 	streams, pipelines := testenv.Size(400, 5000), testenv.Size(100, 2000)
 	w := newWorld(t)
@@ -122,7 +123,7 @@ func (s *server) fillWide(t *testing.T, board string) {
 	s.mustSubmit(t, board, batch...)
 }
 
-// deaf opens a connection to a server, sends text, and has next to no room for what comes back.
+// deaf opens a connection to a server, sends text, and has next to no room for the answer.
 func (s *server) deaf(t *testing.T, text string) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{Timeout: maxWait, Control: func(_, _ string, raw syscall.RawConn) error {
@@ -146,7 +147,7 @@ type memory struct {
 	sockets string
 }
 
-// or returns what is more of each.
+// or returns the maximum of each.
 func (m memory) or(other memory) memory {
 	if other.kernel < m.kernel {
 		other.kernel, other.sockets = m.kernel, m.sockets
@@ -246,7 +247,7 @@ func (s *server) serveOthers(t *testing.T) *bystanders {
 	return o
 }
 
-// awaitMore waits for so many more successes.
+// awaitMore waits for a number of further successes.
 func (o *bystanders) awaitMore(t *testing.T, n int64) {
 	t.Helper()
 	until := o.done.Load() + n
@@ -307,7 +308,7 @@ func (s *server) sendHostile(ctx context.Context, clients int) *errgroup.Group {
 	return group
 }
 
-// distinct returns so many members of an object.
+// distinct returns a number of members of an object.
 func distinct(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -26,18 +26,18 @@ type upgrade struct {
 	released, next string // programs
 
 	servers             atomic.Pointer[[]*server] // that are up and ready
-	asked, added, stale atomic.Int64              // requests; additions, and those that were read in a stale answer
-	acked               chan struct{}             // one for each addition, as far as it has room
+	asked, added, stale atomic.Int64              // requests; additions, and additions that were read in a stale answer
+	acked               chan struct{}             // one for each addition, if it has room
 
 	mu   sync.Mutex
 	errs []error
 }
 
 // TestUpgrade rolls this version out over the last release, and back, under load. Today's program has one more migration,
-// which gives every table a column, so both meet a schema that is not theirs: old servers go on while the new ones migrate,
-// and start on the newer schema; a new server waits for its migration and says so. With both at work, a write through one is read
-// through the other, a request with one idempotency key through both counts once with equal answers, and copies and ranks that
-// either makes are equal. Copies of another format are left alone (promise F3).
+// which gives every table a column, so both meet a newer schema: old servers continue while new ones migrate, and start on
+// the newer schema; a new server waits for its migration and says so. With both at work, a write through one is read
+// through the other, a request with one idempotency key through both counts once with equal answers, and the copies and
+// ranks of both are equal. Copies of another format are left alone (promise F3).
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	released, next := releasedProgram(t), nextProgram(t)
@@ -137,7 +137,7 @@ func (u *upgrade) serveReady(t *testing.T, program, name string, args ...string)
 	return s
 }
 
-// stop ends a server while the others that are given go on.
+// stop ends a server while the given others continue.
 func (u *upgrade) stop(t *testing.T, s *server, others ...*server) {
 	t.Helper()
 	u.servers.Store(&others)
@@ -189,7 +189,7 @@ func (u *upgrade) addTwice(ctx context.Context, n int, key string) error {
 	if err := u.try(n+1, func(s *server) (err error) { second, err = s.Do(ctx, request); return err }); err != nil {
 		return fmt.Errorf("add again: %w", err)
 	}
-	again := []byte(`,"replayed":true`) // the release before does not say so, and the first may be a repetition too
+	again := []byte(`,"replayed":true`) // the previous release does not say so, and the first may be a repetition too
 	if !bytes.Equal(bytes.Replace(first.Body, again, nil, 1), bytes.Replace(second.Body, again, nil, 1)) {
 		return fmt.Errorf("the answers to one key are %s and %s", first.Body, second.Body)
 	}
@@ -315,8 +315,8 @@ func (w *world) seqOf(t *testing.T, board string) (seq int64) {
 	return seq
 }
 
-// otherFormats changes the format number of the copy that both servers use: neither reads it, a newer one is left alone, an
-// older one is replaced. Each reads a new write, which no answer in its memory has.
+// otherFormats changes the format number of the copy that both servers use: neither reads it, a newer copy is left alone,
+// an older one is replaced. Each reads a new write, which is in no answer in its memory.
 func (u *upgrade) otherFormats(t *testing.T, a, b *server) {
 	t.Helper()
 	base, err := u.base(t.Context(), u.periodOf(t, "race"))

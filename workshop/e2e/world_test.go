@@ -78,7 +78,7 @@ type server struct {
 	*api
 }
 
-// serve starts a server on the world and waits until it is ready. args may override what is set here.
+// serve starts a server on the world and waits until it is ready. args may override these settings.
 func (w *world) serve(t *testing.T, name string, args ...string) *server {
 	t.Helper()
 	p := start(t, name, w.environment(), append([]string{"serve"}, args...)...)
@@ -189,7 +189,7 @@ func (w *world) scores(t *testing.T, board string) map[string]int64 {
 	return scores
 }
 
-// copySeq returns the seq of a period's copy in Redis, "" without one.
+// copySeq returns the seq of a period's copy in Redis, or "".
 func (w *world) copySeq(ctx context.Context, period int64) (string, error) {
 	base, err := w.base(ctx, period)
 	if err != nil {
@@ -220,7 +220,7 @@ func (w *world) leaseOf(t *testing.T, period int64) string {
 }
 
 // temporaryKeys returns the number of a period's temporary keys, and the shortest and longest time to live among them, in
-// milliseconds. -1 is a key without one.
+// milliseconds. -1 is a key without an end.
 func (w *world) temporaryKeys(ctx context.Context, period int64) (n, shortest, longest int64, err error) {
 	const script = `local all, low, high = redis.call('KEYS', ARGV[1]), nil, nil
 		for _, key in ipairs(all) do

@@ -54,7 +54,7 @@ func decode(r io.Reader) ([]event, error) {
 }
 
 // count sums up a run of a suite's test program; ended is its error, nil for status 0. A test that began and did not end
-// has failed; so has a program that ended badly without a failed test, or ran no test.
+// has failed, like a program that ended badly without a failed test, or ran no test.
 func count(s suite, of int, events []event, ended error) result {
 	r := result{Pkg: s.pkg, Of: of}
 	open := map[string]bool{}
@@ -95,7 +95,7 @@ func count(s suite, of int, events []event, ended error) result {
 	return r
 }
 
-// named counts the tests, without benchmarks, in what a test program lists.
+// named counts the tests, without benchmarks, in the list of a test program.
 func named(list string) int {
 	n := 0
 	for line := range strings.Lines(list) {

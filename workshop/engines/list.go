@@ -13,10 +13,10 @@ type engine struct {
 	title   string // as in MySQL 8.0
 	program func(context.Context, fetcher) (path string, err error)
 	as      []devserver.Kind // the servers of the tests that are of this program; the others are as always
-	galera  bool             // those of them that tests share are clusters
+	galera  bool             // the servers that tests share are clusters
 	suites  []suite
 	differs string // from the first of its kind in the list, as found by its tests
-	remedy  string // what was done about it
+	remedy  string // the remedy that was found
 }
 
 // suite is a package and which of its tests are run.
@@ -40,7 +40,7 @@ func onBoth() []suite {
 	}
 }
 
-// onSQL are the suites of an engine of SQL. Those of cache/topn and features/quotas ask Redis alone.
+// onSQL are the suites of an engine of SQL, without the suites of cache/topn and features/quotas, which use Redis alone.
 func onSQL() []suite {
 	suites := []suite{{pkg: "store", quick: "TestConformance|TestProperty$|Plans|ReadOnly|Silent|LockWait|TestCommitLost|ConcurrentSums"}}
 	for _, pkg := range []string{
@@ -52,7 +52,8 @@ func onSQL() []suite {
 	return append(append(suites, suite{pkg: "migrations"}), onBoth()...)
 }
 
-// onRedis are the suites of an engine that is Redis. Those of store and migrations ask the database alone.
+// onRedis are the suites of an engine that is Redis, without the suites of store and migrations, which use the database
+// alone.
 func onRedis() []suite {
 	return append([]suite{{pkg: "cache/topn"}, {pkg: "features/quotas"}}, onBoth()...)
 }

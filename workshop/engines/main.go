@@ -4,8 +4,8 @@
 //	make test KIND=engines ARGS='-only valkey'
 //
 // The programs are fetched like those of any test. A machine knows the archive of its own distribution; -ubuntu and -debian
-// give the address of the other's. Notes of the runs are in a folder: a second call goes on where the first one stopped, and
-// runs failed tests again; the table says which those are. After a change of a test program its suite runs from the start.
+// give the other's address. Notes of the runs are in a folder: a second call continues where the first stopped, and runs
+// failed tests again; the table names them. After a change of a test program its suite runs from the start.
 package main
 
 import (
@@ -34,8 +34,8 @@ import (
 // options are the options of the command line.
 type options struct {
 	only     *regexp.Regexp // names engines
-	tests    string         // in place of those that the suites name; "" for those
-	quick    bool           // those that the suites name for that
+	tests    string         // in place of the tests that the suites name; "" for the suites' tests
+	quick    bool           // the tests that the suites name for quick runs
 	slice    time.Duration  // 0: until all is done
 	timeout  time.Duration  // of one suite
 	dir      string         // of notes and output
@@ -109,7 +109,8 @@ func run(ctx context.Context, o options, list []engine, stdout io.Writer) (failu
 			line, failed = absent(e, err), 1
 		}
 		failures += failed
-		// If the engine cannot be fetched today, its row of another day stays; so does a row of more tests than this run had.
+		// If the engine cannot be fetched today, its row of an earlier day stays; a row with more tests than this run had
+		// stays too.
 		some := (o.quick || o.tests != "") && failed == 0
 		kept, err := writeRow(o.doc, line, list, func(old row) bool { return missing || some && old.saysMore(line) })
 		if err != nil {

@@ -43,7 +43,7 @@ func world(t *testing.T) options {
 	return options{only: regexp.MustCompile("new"), timeout: time.Minute, dir: "notes", doc: "engines.md"}
 }
 
-// fake is a list of engines of which one is of the suites.
+// fake is a list of engines with one of the suites.
 func fake(suites ...suite) []engine {
 	program := func(context.Context, fetcher) (string, error) { return filepath.Abs("redis-server") }
 	return []engine{
@@ -182,7 +182,7 @@ func TestFullRunsStay(t *testing.T) {
 	wantLines(t, doc, `\| New \| Redis 10\.0\.0 .*\| 1 of 2 \| none .*`)
 }
 
-// TestCount: a test that began and did not end has failed, and so has a program that ended badly with no test to blame.
+// TestCount: a test that began and did not end has failed, like a program that ended badly with no test to blame.
 func TestCount(t *testing.T) {
 	s := suite{pkg: "p"}
 	got := count(s, 3, []event{{"start", ""}, {"run", "TestA"}, {"run", "TestB"}, {"run", "TestB/x"}, {"pass", "TestA"}}, errors.New("exit status 2"))
@@ -197,7 +197,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestListOfEngines: names and titles tell engines apart, and each has suites that are packages, with expressions that are right.
+// TestListOfEngines: names and titles of engines are distinct, and each engine has suites that are packages, with
+// expressions that are right.
 func TestListOfEngines(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range engines() {

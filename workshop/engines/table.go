@@ -56,7 +56,7 @@ func (r row) String() string {
 	return "| " + strings.Join(cells, " | ") + " |\n"
 }
 
-// rowIn returns the document's row of that title, nil when it has none.
+// rowIn returns the document's row of that title, or nil.
 func rowIn(doc, title string) row {
 	_, rest, ok := strings.Cut(doc, "\n| "+title+" | ")
 	if !ok {
@@ -66,7 +66,7 @@ func rowIn(doc, title string) row {
 	return append(row{title}, strings.Split(strings.TrimSuffix(line, " |"), " | ")...)
 }
 
-// ran is the number of tests in a row, 0 if there is none.
+// ran is the number of tests in a row, or 0.
 func (r row) ran() int {
 	first, _, _ := strings.Cut(r[3], " ")
 	n, err := strconv.Atoi(first)
@@ -76,11 +76,11 @@ func (r row) ran() int {
 	return n
 }
 
-// saysMore reports whether a row, nil for none, is of the same version as another and of more tests.
+// saysMore reports whether a row, which may be nil, is of the same version as another and of more tests.
 func (r row) saysMore(other row) bool { return len(r) > 3 && r[1] == other[1] && r.ran() > other.ran() }
 
-// replaceRow returns the document with r in its table, in place of the row of the same title. Rows are in the order of titles;
-// those of other engines are removed.
+// replaceRow returns the document with r in its table, in place of the row of the same title. Rows are in the order of
+// titles; rows of other engines are removed.
 func replaceRow(doc string, r row, titles []string) (string, error) {
 	before, rest, ok := strings.Cut(doc, beginMark+"\n")
 	table, after, ok2 := strings.Cut(rest, endMark)

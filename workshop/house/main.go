@@ -3,9 +3,9 @@
 //	make house
 //	make house ARGS='-change HEAD -feature features/review'
 //
-// The measures of structure come from git, go list and the types of the packages. Those of a request come from a server that is
-// built with coverage: the blocks that run for it, without the blocks that run in a server that nobody asks anything. With
-// -change it prints the files that a commit, or a range of commits, touches outside of a feature's folder, and nothing else.
+// The measures of structure come from git, go list and the types of the packages. The measures of a request come from a
+// server that is built with coverage: the blocks that run for it, without the blocks that run in an idle server. With
+// -change it prints the files that a commit, or a range of commits, touches outside of a feature's folder, and stops.
 package main
 
 import (
@@ -19,11 +19,11 @@ import (
 	"leaderboard/workshop/program"
 )
 
-// measure is one line of the table.
+// measure is a line of the table.
 type measure struct {
 	name  string
 	value int
-	goal  int    // the most that it may be
+	goal  int    // the greatest value allowed
 	note  string // what stands out, in words
 }
 

@@ -16,8 +16,8 @@ import (
 // root is the folder of the tree.
 const root = "../.."
 
-// TestStructureHolds: what was reached stays so. The tree has few names at its top, no interface and no exported type has many
-// methods, and the table of concepts names each package of the engine, so that a newcomer finds what it is for.
+// TestStructureHolds: the tree has few names at its top, no interface and no exported type has many methods, and the table
+// of concepts names each package of the engine, so that a newcomer finds its purpose.
 func TestStructureHolds(t *testing.T) {
 	t.Chdir(root)
 	all, err := structure(t.Context())
@@ -94,7 +94,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestOutside: what programs write, and what lies in the feature's own folder, are not touched by hand.
+// TestOutside: files that programs write, and files in the feature's own folder, do not count as touched by hand.
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	got := outside([]string{"features/x/x.go", "features/xy/x.go", "go.sum", "features/pages/built/a.js", "httpapi/web/openapi.json", "store/store.go"}, "features/x")

@@ -116,7 +116,7 @@ func requestMeasures(ctx context.Context) ([]measure, error) {
 	return all, nil
 }
 
-// server is the program with coverage, as a process of its own.
+// server is the program with coverage, as a separate process.
 type server struct {
 	cmd    *exec.Cmd
 	api    *client.Client
@@ -178,7 +178,7 @@ func newDatabase(ctx context.Context) (dsn string, err error) {
 	return config.FormatDSN(), err
 }
 
-// readAddress reads a server's log as far as the line that names its address. What follows is dropped.
+// readAddress reads a server's log as far as the line that names its address. The rest is dropped.
 func readAddress(logs io.Reader) (string, error) {
 	lines := bufio.NewScanner(logs)
 	for lines.Scan() {
@@ -244,7 +244,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// observe returns the blocks that run in a quiet server from a request on; a nil request is none.
+// observe returns the blocks that run in a quiet server from a request on; a nil request: only the server.
 func (s *server) observe(ctx context.Context, request func() error) (blocks, error) {
 	if err := wait(ctx, quiet); err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func nouns() string {
 	return "."
 }
 
-// engineFolders are the packages that, with all that they import, are the engine.
+// engineFolders are the packages that form the engine with all their imports.
 func engineFolders() []string {
 	return []string{"./store", "./cache", "./refresher", "./httpapi"}
 }

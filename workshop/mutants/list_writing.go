@@ -140,7 +140,7 @@ func ofAdmission() []mutant {
 	}
 }
 
-// ofTransactions are lines about connections, transactions and what errors mean.
+// ofTransactions are lines about connections, transactions and the meaning of errors.
 func ofTransactions() []mutant {
 	const (
 		db    = "internal/mysql/"
@@ -205,7 +205,7 @@ func ofHiddenAndDerived() []mutant {
 	}
 }
 
-// ofKeys are lines that decide who may do what and how often, and what is kept of it.
+// ofKeys are lines that decide who may do what and how often, and which records of it are kept.
 func ofKeys() []mutant {
 	return []mutant{
 		{

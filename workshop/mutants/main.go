@@ -3,10 +3,10 @@
 //
 //	make test KIND=mutants ARGS='-only lease'
 //
-// It works on a copy of the tree in a temporary folder, with the servers of internal/testenv/run. The tests must be green before a line is
-// broken. A line is found by its text, which must be in its file exactly once; so a change of it fails TestMutants. Verdicts are
-// noted in a file, and the next call goes on where the last one stopped: a verdict holds as long as the mutant and the test
-// program of its package are the same.
+// It works on a copy of the tree in a temporary folder, with the servers of internal/testenv/run. The tests must be green
+// before a line is broken. A line is found by its text, which must be in its file exactly once; so a change of it fails
+// TestMutants. Verdicts are noted in a file, and the next call continues where the last one stopped: a verdict holds as
+// long as the mutant and the test program of its package are the same.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 // mutant is a broken line.
 type mutant struct {
 	promise string // that the line carries, as in docs/promises.md
-	name    string // what is broken
+	name    string // the broken promise
 	file    string
 	old     string // in file exactly once
 	new     string
@@ -39,7 +39,7 @@ type mutant struct {
 // packageOf returns the folder of the package of the test.
 func (m *mutant) packageOf() string { dir, _, _ := strings.Cut(m.test, " "); return dir }
 
-// testName returns the name of the test, with that of a subtest.
+// testName returns the name of the test, with the name of a subtest.
 func (m *mutant) testName() string { _, name, _ := strings.Cut(m.test, " "); return name }
 
 // apply returns the text of a file with the line broken.

@@ -25,7 +25,7 @@ type verdict struct {
 	took time.Duration
 }
 
-// id tells mutants and test programs apart.
+// id identifies mutants and test programs.
 func (v *verdict) id() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{v.key, v.name, v.file, v.old, v.new, v.test}, "\x00")))
 	return hex.EncodeToString(sum[:8])

@@ -21,8 +21,8 @@ END
 esac
 `
 
-// TestFuzzTriesAgain: a target of which Go says nothing but that its time is up is tried again, and not for ever; whatever
-// else it says, it has failed.
+// TestFuzzTriesAgain: a target that ended only because its time was up is tried again, but not for ever; after any other
+// message it has failed.
 func TestFuzzTriesAgain(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs("../tools/fuzz.sh")

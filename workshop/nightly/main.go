@@ -1,12 +1,12 @@
-// Command nightly finds the slow tests that make test may leave out: those whose subject has not changed since make nightly last
-// ran all tests and they were green. The file .ci/green names the commit of that run, and .ci/nightly has a row for each such
-// test. The command prints the arguments for go test, and to stderr the tests that are left out and why:
+// Command nightly finds the slow tests that make test may leave out: tests whose subject has not changed since make nightly
+// last ran all tests and they were green. The file .ci/green names the commit of that run, and .ci/nightly has a row for
+// each such test. The command prints the arguments for go test, and to stderr the tests that are left out and why:
 //
 //	go run -C workshop ./nightly "$PWD"
 //	go run -C workshop ./nightly -in workshop "$PWD"
 //
-// The second is about the tests of the module in that folder. With -all none is left out. With packages it prints those that have changed since, or that import a changed package, also in their tests. make fuzz takes
-// their targets:
+// The second is about the tests of the module in that folder. With -all no test is left out. With packages it prints the
+// packages that have changed since, or that import a changed package, also in their tests. make fuzz takes their targets:
 //
 //	go run -C workshop ./nightly "$PWD" ./rank ./httpapi
 //
@@ -59,14 +59,14 @@ func (c choice) has(pkg string) bool {
 	return strings.HasPrefix(pkg, c.in) && (c.in != "" || !strings.HasPrefix(pkg, "workshop/"))
 }
 
-// apart are packages that have a target of their own: the browser's tests are make test-web.
+// apart are packages with their own target: the browser's tests are make test-web.
 var apart = []string{"workshop/webtest"}
 
 // row names tests and their subjects. The package of the tests is one of the subjects too.
 type row struct {
 	own      string // package of the tests
 	tests    []string
-	subjects []string // packages, with all that they import, and files
+	subjects []string // packages, with all their imports, and files
 }
 
 // whole reports whether a row is about all tests of its package.
@@ -120,7 +120,7 @@ func arguments(root string, c choice, said io.Writer) ([]string, error) {
 	return args, nil
 }
 
-// changedPackages returns the packages that are not as they were when all tests were green.
+// changedPackages returns the packages that have changed since all tests were green.
 func changedPackages(root string, packages []string, said io.Writer) []string {
 	rows := make([]row, len(packages))
 	for i, name := range packages {
@@ -197,8 +197,8 @@ func changes(root string) (since string, files []string, err error) {
 // subject is the folders and files that a test tests. In folders that are true, test files count too.
 type subject map[string]bool
 
-// subjectOf lists what is part of a subject: packages with all that they import, for whole packages what their tests import too.
-// Other modules change with go.mod.
+// subjectOf lists the parts of a subject: packages with all their imports, for whole packages also the imports of their
+// tests. Other modules change with go.mod.
 func subjectOf(root string, r row) (subject, error) {
 	all := subject{r.own: true}
 	list := []string{"list", "-deps", "-f", "{{if not .Standard}}{{.Dir}}{{end}}"}
@@ -233,8 +233,8 @@ func relative(root, dir string) (string, error) {
 	return filepath.ToSlash(name), err
 }
 
-// has reports whether a file is of the subject. It belongs to the package of its folder, or of the next one above: scripts,
-// migrations and what is embedded. In the folder of the module only Go files do.
+// has reports whether a file is of the subject. It belongs to the package of its folder, or of the next folder above:
+// scripts, migrations and embedded files. In the folder of the module only Go files do.
 func (s subject) has(file string) bool {
 	if slices.ContainsFunc(always, func(name string) bool { return file == name || strings.HasPrefix(file, name+"/") }) {
 		return true

@@ -190,7 +190,8 @@ func remove(t *testing.T, root, name string) {
 	}
 }
 
-// check checks that the tests in want are skipped, all packages run but those after "without", and the output has said.
+// check checks that the tests in want are skipped, all packages run but those after "without", and the output contains
+// said.
 func check(t *testing.T, root, want, said string) {
 	t.Helper()
 	var out strings.Builder
@@ -198,7 +199,7 @@ func check(t *testing.T, root, want, said string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages := []string{"./all", "./slow", "./.", "./helper", "./internal/testenv", "./low", "./other", "./top"} // those with rows come first
+	packages := []string{"./all", "./slow", "./.", "./helper", "./internal/testenv", "./low", "./other", "./top"} // packages with rows come first
 	want, without, _ := strings.Cut(want, " without ")
 	if i := slices.Index(packages, "./"+without); i >= 0 {
 		packages = slices.Delete(packages, i, i+1)

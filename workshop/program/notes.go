@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Note is one run of a test program, without tabs and ends of lines.
+// Note is the record of a run of a test program, without tabs and ends of lines.
 type Note struct {
-	ID   string // of the program, or of what was run
+	ID   string // of the program, or of the tests that ran
 	Name string
 	Took time.Duration
 	Said string
@@ -22,7 +22,7 @@ type Notes struct {
 	runs map[string][]Note // by id
 }
 
-// OpenNotes reads what is noted; Add appends to it.
+// OpenNotes reads the notes; Add appends a note.
 func OpenNotes(path string) (*Notes, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {

@@ -43,10 +43,10 @@ type Program struct {
 	Dir  string // of the package, in which the tests are run
 	Path string
 	Env  []string
-	ID   string // changes with what it does
+	ID   string // changes with its behaviour
 }
 
-// Build makes the test program of the package in dir, and for e2e the server beside it. tests names those that will be
+// Build makes the test program of the package in dir, and for e2e the server next to it. tests names the tests that will be
 // run, flags are for go.
 func Build(ctx context.Context, dir, path, tests string, flags ...string) (Program, error) {
 	p := Program{Dir: dir, Path: path, Env: os.Environ()}

@@ -57,8 +57,8 @@ func check(one, other string) error {
 	return checkProgram(filepath.Join(dir, top), versionOf(archives[0]))
 }
 
-// checkSums holds the checksums of a release against its files and returns them. Every archive has one, a list of its
-// parts, and every package.
+// checkSums compares the checksums of a release with its files and returns them. Every archive, list of parts and package
+// has a checksum.
 func checkSums(folder string) (string, error) {
 	list, err := os.ReadFile(filepath.Join(folder, "checksums.txt"))
 	if err != nil {
@@ -123,7 +123,7 @@ func unpack(archive, dir string) (top string, err error) {
 	}
 }
 
-// inEveryArchive are files that an archive must have, beside the program.
+// inEveryArchive are files that an archive must have, in addition to the program.
 func inEveryArchive() []string {
 	return []string{
 		"README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "THIRD-PARTY-LICENSES.txt", "docs/settings.md",
@@ -132,7 +132,7 @@ func inEveryArchive() []string {
 	}
 }
 
-// checkProgram looks for the files of an unpacked archive, asks the program what it is, and lets it serve.
+// checkProgram looks for the files of an unpacked archive, asks the program for its version, and lets it serve.
 func checkProgram(folder, version string) error {
 	for _, name := range inEveryArchive() {
 		if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name))); err != nil || info.Size() == 0 {
@@ -185,7 +185,7 @@ func checkDocuments(folder, version string) error {
 // maxDev is how long `leaderboard dev` may take: to fetch servers, the first time, to start them, and to stop.
 const maxDev = 5 * time.Minute
 
-// devAddress finds in what `leaderboard dev` says where it serves.
+// devAddress finds the address in the output of `leaderboard dev`.
 var devAddress = regexp.MustCompile(`The leaderboard is up: (http://\S+)`)
 
 // checkDev runs `leaderboard dev`, asks for the demo board and stops it as Ctrl-C does.

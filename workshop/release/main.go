@@ -1,4 +1,4 @@
-// Command release makes what an archive of a release holds besides the program, and what lies beside the archives.
+// Command release makes the files of a release's archives other than the program, and the files next to the archives.
 //
 //	release prepare PROGRAM FOLDER     third-party licenses, scripts for shells; in the root of the repository
 //	release sbom FOLDER ARCHIVE FILE   the parts of the program in an archive, as a CycloneDX document
@@ -20,7 +20,7 @@ func main() {
 	}
 }
 
-// run does what the arguments say.
+// run carries the arguments out.
 func run(args []string) error {
 	switch {
 	case len(args) == 3 && args[0] == "prepare":

@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// linuxPackage is what a package says of itself to the package manager of a system.
+// linuxPackage is the metadata of a package for the package manager of a system.
 type linuxPackage struct {
 	name, version, machine string
 	scripts                []string          // that run when it is installed or removed
@@ -63,7 +63,7 @@ func checkPackages(folder, version string) error {
 	return nil
 }
 
-// check says what a package lacks, of that format, version and machine of Go.
+// check returns the faults of a package for a format, a version and a machine of Go.
 func (p *linuxPackage) check(format, version, machine string) error {
 	machines := map[string]string{".rpm amd64": "x86_64", ".rpm arm64": "aarch64"} // Debian's are called as Go's
 	if m := machines[format+" "+machine]; m != "" {
@@ -89,7 +89,7 @@ func (p *linuxPackage) check(format, version, machine string) error {
 	return nil
 }
 
-// packageVersion is a version in the order of a package manager: a snapshot is before what it leads to.
+// packageVersion is a version in the order of a package manager: a snapshot is before its release.
 func packageVersion(format, version string) string {
 	version = strings.Replace(strings.TrimPrefix(version, "v"), "-", "~", 1)
 	if format == ".rpm" { // which takes no other -
@@ -116,7 +116,7 @@ func inEveryPackage(format string) map[string]packed {
 	}
 }
 
-// readDeb reads a package of Debian: an archive of ar with two archives of tar, of which one is about the package.
+// readDeb reads a package of Debian: an archive of ar with two archives of tar, one of them about the package.
 func readDeb(file []byte) (*linuxPackage, error) {
 	const magic, headerSize = "!<arch>\n", 60
 	if !bytes.HasPrefix(file, []byte(magic)) {

@@ -17,7 +17,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestPackageContents holds the files that goreleaser puts into packages against those that the check of a release wants.
+// TestPackageContents compares the files that goreleaser puts into packages with the files that the check of a release
+// requires.
 func TestPackageContents(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
@@ -75,7 +76,7 @@ func TestPackageContents(t *testing.T) {
 	}
 }
 
-// exists checks that a file of the repository is there; bin has what is made.
+// exists checks that a file of the repository is there; bin has built files.
 func exists(t *testing.T, name string) {
 	t.Helper()
 	if strings.HasPrefix(name, "bin/") {
@@ -86,7 +87,7 @@ func exists(t *testing.T, name string) {
 	}
 }
 
-// TestPackages reads a package of each format, made here, and one with a fault of each kind.
+// TestPackages reads a package of each format, made here, and a package with a fault of each kind.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	for format, make := range map[string]func(*testing.T, *linuxPackage) []byte{".deb": makeDeb, ".rpm": makeRPM} {

@@ -33,7 +33,7 @@ const (
 	kindNPM = "npm"
 )
 
-// standardLibrary is what the part of Go itself is called.
+// standardLibrary is the name of the part that is Go itself.
 const standardLibrary = "std"
 
 // targets are the systems that a release is built for; .goreleaser.yaml has the same.
@@ -41,14 +41,14 @@ func targets() []string {
 	return []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
 }
 
-// allowed are the licenses that parts may have: those that ask for no more than their text and, for MPL-2.0, a place where
-// the unchanged sources are, which name and version are.
+// allowed are the licenses that parts may have: licenses that require no more than their text and, for MPL-2.0, a place of
+// the unchanged sources, which name and version are.
 func allowed() []string {
 	return []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 }
 
-// parts finds everything of others that is in the program of the module in the folder root, on any of the targets, by kind
-// and name. A part without a license, or with one that is not allowed, is an error.
+// parts finds all foreign parts in the program of the module in the folder root, on any of the targets, by kind and name. A
+// part without an allowed license is an error.
 func parts(root string) ([]part, error) {
 	dirs := map[string]map[string]bool{} // folders with packages of the program by module@version
 	for _, target := range targets() {
@@ -82,8 +82,8 @@ func parts(root string) ([]part, error) {
 	return found, nil
 }
 
-// listModules adds the modules that the program is built of on a target, each with the folders from that of the module
-// down to each of its packages.
+// listModules adds the modules that the program is built of on a target, each with the folders from the module down to each
+// of its packages.
 func listModules(root, target string, dirs map[string]map[string]bool) error {
 	system, machine, _ := strings.Cut(target, "/")
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "./cmd/leaderboard")
@@ -157,7 +157,7 @@ func clean(text string) string {
 	return strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 }
 
-// npmParts reads what vite wrote of the packages that are in the pages.
+// npmParts reads vite's list of the packages that are in the pages.
 func npmParts(file string) ([]part, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -174,7 +174,7 @@ func npmParts(file string) ([]part, error) {
 	return found, nil
 }
 
-// patentGrant is what licensecheck calls the file PATENTS of the Go project, which takes no right that a license gives.
+// patentGrant is licensecheck's name for the file PATENTS of the Go project, which takes no right that a license gives.
 const patentGrant = "GooglePatentsFile"
 
 // minCoverage is how much of a text, in percent, its license must be; the rest names the owner of the copyright.
@@ -200,7 +200,7 @@ func (p *part) identify() error {
 	return nil
 }
 
-// writeLicenses writes the texts of all licenses, under the names of those that have them.
+// writeLicenses writes the texts of all licenses, under the names of the parts that have them.
 func writeLicenses(w io.Writer, found []part) error {
 	var b strings.Builder
 	b.WriteString("The program leaderboard contains what is listed here, under these licenses. The sources of each Go module are\n" +

@@ -36,7 +36,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestIdentify: a part without a license, or with one that is not allowed, ends a release (promise G6).
+// TestIdentify: a part without an allowed license ends a release (promise G6).
 func TestIdentify(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "LICENSE"))

@@ -9,11 +9,10 @@ import (
 	"path/filepath"
 )
 
-// partsFile is the file with what the program contains; it is for the documents, and in no archive.
+// partsFile is the file with the parts of the program; it is for the documents, and in no archive.
 const partsFile = "parts.json"
 
-// prepare writes the files of an archive that are made and not in the repository: licenses of others and what the program
-// itself prints for shells.
+// prepare writes the generated files of an archive: licenses of others and the program's own output for shells.
 func prepare(program, folder string) error {
 	found, err := parts(".")
 	if err != nil {
@@ -43,7 +42,7 @@ func prepare(program, folder string) error {
 	return replaceFolder(folder, files)
 }
 
-// replaceFolder makes a folder of files by name, instead of what was there.
+// replaceFolder replaces a folder by one with the given files, by name.
 func replaceFolder(folder string, files map[string][]byte) error {
 	if err := os.RemoveAll(folder); err != nil {
 		return err

@@ -23,8 +23,8 @@ import (
 // programName is the name of the program in an archive.
 const programName = "leaderboard"
 
-// writeSBOM writes what the program in an archive is made of, as the program itself says, with the licenses that prepare
-// found and left in a folder.
+// writeSBOM writes the list of the parts of the program in an archive, as the program itself reports them, with the
+// licenses that prepare found and left in a folder.
 func writeSBOM(folder, archive, file string) error {
 	list, err := os.ReadFile(filepath.Join(folder, partsFile))
 	if err != nil {
@@ -88,7 +88,8 @@ func unpacked(archive, name string) ([]byte, error) {
 	}
 }
 
-// sbom makes the document of a program. It has no time and no random number of its own: one program has one document.
+// sbom makes the document of a program. It has no time and no random number of its own: a program always has the same
+// document.
 func sbom(info *debug.BuildInfo, found []part, version string, program []byte) (*cdx.BOM, error) {
 	byName := map[string]*part{}
 	for i := range found {

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestTargets holds the systems whose licenses are looked at against those that goreleaser builds for, and what an archive
-// must have against what there is.
+// TestTargets compares the systems whose licenses are checked with the systems that goreleaser builds for, and the required
+// content of an archive with the files that exist.
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))

@@ -19,8 +19,8 @@ const workflowFile = root + "/.github/workflows/release.yml"
 // pinned matches an action of GitHub's own at a commit.
 var pinned = regexp.MustCompile(`uses: actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n`)
 
-// faultsOf says what is wrong with a workflow: to actionlint, in targets that the Makefile has not, in actions that are not pinned, and in
-// jobs that may do more than they are allowed here.
+// faultsOf returns the faults of a workflow: those of actionlint, targets that the Makefile lacks, actions that are not
+// pinned, and jobs with more permissions than allowed here.
 func faultsOf(t *testing.T, content []byte) (faults []string) {
 	t.Helper()
 	faults = lint(t, content)
@@ -77,7 +77,7 @@ func faultsOf(t *testing.T, content []byte) (faults []string) {
 	return faults
 }
 
-// lint returns what actionlint says of a workflow.
+// lint returns actionlint's faults of a workflow.
 func lint(t *testing.T, content []byte) (faults []string) {
 	t.Helper()
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
@@ -94,7 +94,7 @@ func lint(t *testing.T, content []byte) (faults []string) {
 	return faults
 }
 
-// TestDocumentedWorkflow: the workflow in docs/testing.md is one, and there are the settings in it and in the command below.
+// TestDocumentedWorkflow: the workflow in docs/testing.md is valid, and the settings in it and in the command below exist.
 func TestDocumentedWorkflow(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "testing.md"))

@@ -15,18 +15,18 @@ import (
 const version = "v1.2.3"
 
 // TestInstalled makes a version of the renamed module known to a proxy, and uses it as others do: `go install` of the
-// program, and `go get` of the client, for which a program fetches this module and no other.
+// program, and `go get` of the client, for which a program fetches only this module.
 func TestInstalled(t *testing.T) {
 	root := copied(t)
 	if _, err := rename(root, path); err != nil {
 		t.Fatal(err)
 	}
 	proxy := published(t, root)
-	// What is fetched goes into a folder of its own: the next run's zip has the same name. Others' modules come from where
-	// they are, or from the proxy of this machine.
+	// The fetched files go into a separate folder: the next run's zip has the same name. Others' modules come from their
+	// present place, or from the proxy of this machine.
 	others := "file://" + filepath.Join(run(t, root, "env", "GOMODCACHE"), "cache", "download") + "," + run(t, root, "env", "GOPROXY")
 	t.Setenv("GOMODCACHE", t.TempDir())
-	t.Setenv("GOFLAGS", "-modcacherw -trimpath") // a cleaner can delete it; what was built in another folder is used again
+	t.Setenv("GOFLAGS", "-modcacherw -trimpath") // a cleaner can delete it; files built in another folder are used again
 	t.Setenv("GOSUMDB", "off")
 
 	t.Setenv("GOPROXY", proxy+","+others)

@@ -1,5 +1,5 @@
 // Command rename gives the module another path, wherever it stands: in go.mod files, imports, tables of imports, build
-// files and documents, and its repository's address in what is published.
+// files and documents, and its repository's address in published files.
 //
 //	rename FOLDER github.com/you/leaderboard
 package main
@@ -31,8 +31,8 @@ func main() {
 	fmt.Printf("the module is %s: %d files changed\n", os.Args[2], changed)
 }
 
-// rename makes path the path of the module in the folder root and of the modules below it. It returns how many files it
-// changed: none when path is its path already, or cannot be one.
+// rename makes path the path of the module in the folder root and of the modules below it. It returns the number of changed
+// files: 0 when path is its path already, or is not valid.
 func rename(root, path string) (changed int, err error) {
 	old, err := goCommand(root, "list", "-m")
 	if err != nil || old == path {
@@ -62,7 +62,7 @@ func rename(root, path string) (changed int, err error) {
 type renamer struct {
 	root, old, path string
 	below           *regexp.Regexp // old and the folder of a package below it
-	word            *regexp.Regexp // old by itself or with anything below it
+	word            *regexp.Regexp // old alone or with anything below it
 	constant        *regexp.Regexp // the constant of that name
 	repository      *regexp.Regexp // the address of its repository
 	image           *regexp.Regexp // a line of values of the chart with the address of its image
@@ -84,7 +84,7 @@ func newRenamer(root, old, path string) *renamer {
 // majorVersion is the end of the path of a module from its second major version on.
 var majorVersion = regexp.MustCompile(`/v\d+$`)
 
-// repositoryOf returns the address of the repository of a module, which is at a host that does not exist when its path has none.
+// repositoryOf returns the address of the repository of a module, on a host that does not exist if its path has no host.
 func repositoryOf(path string) string {
 	path = majorVersion.ReplaceAllString(path, "")
 	if host, _, _ := strings.Cut(path, "/"); !strings.Contains(host, ".") {
@@ -111,7 +111,7 @@ func (r *renamer) file(name string) (changed bool, err error) {
 	}
 	var after []byte
 	switch base := filepath.Base(name); {
-	case base == "go.mod" || base == ".golangci.yml": // the word is nothing else there
+	case base == "go.mod" || base == ".golangci.yml": // the word has no other meaning there
 		after = r.word.ReplaceAll(before, []byte("${1}"+r.path+"${2}"))
 	case strings.HasSuffix(base, ".go"):
 		if after, err = r.imports(name, before); err != nil {
@@ -134,7 +134,7 @@ func (r *renamer) file(name string) (changed bool, err error) {
 	return true, err
 }
 
-// packages renames the paths of packages: those that have a folder, since any other word may follow leaderboard/ too.
+// packages renames the paths of packages: packages that have a folder, since any other word may follow leaderboard/ too.
 func (r *renamer) packages(text []byte) []byte {
 	return r.below.ReplaceAllFunc(text, func(found []byte) []byte {
 		m := r.below.FindSubmatch(found)
@@ -181,12 +181,12 @@ func files(root string) (names []string, err error) {
 	return names, err
 }
 
-// skipped are folders of what is not ours, or not of the sources.
+// skipped are folders of foreign or generated files.
 func skipped(folder string) bool {
 	return folder == "bin" || folder == "dist" || folder == "node_modules" || (strings.HasPrefix(folder, ".") && folder != ".ci" && folder != ".github")
 }
 
-// goCommand runs the go command in a folder and returns what it prints.
+// goCommand runs the go command in a folder and returns its output.
 func goCommand(dir string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir

@@ -14,7 +14,7 @@ const path = "example.org/you/rankings"
 
 // TestRename renames a copy of everything, builds, vets and tests it under the new path, and renames it back.
 func TestRename(t *testing.T) {
-	t.Setenv("GOFLAGS", "-trimpath") // what was built in another folder is used again
+	t.Setenv("GOFLAGS", "-trimpath") // files built in another folder are used again
 	root := copied(t)
 	before := contents(t, root)
 	old := run(t, root, "list", "-m")

@@ -83,7 +83,7 @@ func TestWhoDecides(t *testing.T) {
 	}
 }
 
-// TestDocsNameTests holds every name of a test in the documents against the tree, and its package where one is named.
+// TestDocsNameTests checks that every test named in the documents exists, in the named package if there is one.
 func TestDocsNameTests(t *testing.T) {
 	anywhere, byDir := testsInTree(t)
 	for _, doc := range documents(t) {
@@ -241,7 +241,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestModules holds what is said of the modules, and those that make lint goes through, against the go.mod files that there are.
+// TestModules compares the modules in the documents, and the modules that make lint visits, with the go.mod files.
 func TestModules(t *testing.T) {
 	const doc = "docs/decisions/libraries.md"
 	unlinted := []string{"workshop/tools", "workshop/tools/goreleaser"} // they have no Go files
@@ -314,7 +314,7 @@ func toolName(imported string) string {
 	return path.Base(imported)
 }
 
-// spansIn returns what a text of Markdown shows as code.
+// spansIn returns the parts of a text of Markdown that are shown as code.
 func spansIn(text string) []string {
 	names := []string{}
 	for _, span := range codeSpan.FindAllString(text, -1) {

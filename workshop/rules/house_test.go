@@ -42,8 +42,9 @@ var (
 	enumConstant = regexp.MustCompile(`^\t(\w+)(?: +(\w+) += (?:"|iota))?`)
 )
 
-// unprefixed lists constants of enums that do not carry the name of their type: Applied, not StatusApplied. An enum is a block
-// of constants with a type whose values are strings or iota; one without type and value has those of the one before.
+// unprefixed lists constants of enums that do not carry the name of their type: Applied, not StatusApplied. An enum is a
+// block of constants with a type whose values are strings or iota; a constant without type and value has the type and the
+// value rule of its predecessor.
 func unprefixed(text string) (found []string, checked int) {
 	for _, block := range constants.FindAllStringSubmatch(text, -1) {
 		enum := ""
@@ -75,8 +76,8 @@ func TestEnumNames(t *testing.T) {
 	}
 }
 
-// TestAgesAreOfTheTimeThatPasses denies numbers of nanoseconds since 1970 outside of tests: an age counted with them
-// leaps with the clock of the machine (docs/decisions/order.md). A time.Time, or what has passed since one, does not.
+// TestAgesAreOfTheTimeThatPasses denies numbers of nanoseconds since 1970 outside of tests: an age counted with them leaps
+// with the clock of the machine (docs/decisions/order.md). A time.Time, or the time since one, does not.
 func TestAgesAreOfTheTimeThatPasses(t *testing.T) {
 	t.Parallel()
 	for _, file := range goFiles(t) {
@@ -86,8 +87,8 @@ func TestAgesAreOfTheTimeThatPasses(t *testing.T) {
 	}
 }
 
-// TestLeaksAreLookedFor wants each package that starts goroutines to look, after its tests, for those that are left: its
-// TestMain ends in testenv.Main or in leaks.Main (promise F5).
+// TestLeaksAreLookedFor requires each package that starts goroutines to look, after its tests, for goroutines that are
+// left: its TestMain ends in testenv.Main or in leaks.Main (promise F5).
 func TestLeaksAreLookedFor(t *testing.T) {
 	t.Parallel()
 	starts := regexp.MustCompile("(?m)^\\s*go |^[^`\"\n]*\\.Go\\(") // the statement, and the method of a group, outside of texts

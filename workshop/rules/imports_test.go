@@ -16,9 +16,9 @@ import (
 // refresher, httpapi) never import each other, features only the engine: internal/app wires them, and interfaces sit with their users.
 type importRule struct {
 	dir    string   // folder of the package
-	may    []string // import paths; one that ends in /... allows what lies below it too
+	may    []string // import paths; a path that ends in /... allows packages below it too
 	any    bool     // may import everything
-	inTest []string // what only the package's tests may import, besides what every test may
+	inTest []string // additional imports that only the package's tests may have
 }
 
 const (
@@ -118,7 +118,8 @@ func importRules() []importRule {
 	})
 }
 
-// featureRules are the rows of the features, and of what says what a feature is. Features stand on the engine, and none imports another.
+// featureRules are the rows of the features, and of the packages that define a feature. Features stand on the engine, and
+// none imports another.
 func featureRules() []importRule {
 	const prometheus = "github.com/prometheus/client_golang/prometheus"
 	rules := []importRule{{dir: "features", may: []string{nounsPkg, mysqlPkg, mirrorPkg, "leaderboard/httpapi", "leaderboard/store", storeCommit, prometheus, redisPkg}}}
@@ -190,14 +191,14 @@ func programRules() []importRule {
 			inTest: []string{"leaderboard/internal/apptest", "leaderboard/features/..."}, // whose settings are in the command line
 		},
 		{dir: "cmd/leaderboard", may: []string{"leaderboard/internal/cli"}},
-		{dir: "workshop", any: true}, // a module of its own, held by its go.mod besides, as the rest
+		{dir: "workshop", any: true}, // a separate module, restricted by its go.mod too, like the rest
 		{dir: "deploy", any: true},
 		{dir: "examples/sqlite", any: true},
 		{dir: "examples/webhooks", any: true},
 	}
 }
 
-// testMay returns what the tests of every package may import.
+// testMay returns the imports that the tests of every package may have.
 func testMay() []string {
 	return []string{
 		"pgregory.net/rapid", "leaderboard/internal/testenv", "leaderboard/internal/devserver", "leaderboard/internal/leaks", "leaderboard/store/storetest", "leaderboard/store/storetest/dbtest",
@@ -241,7 +242,7 @@ func (r importRule) allows(imported string, test bool) bool {
 	}
 	may := r.may
 	if test {
-		own := path.Join(module, r.dir) // an external test package imports what it tests
+		own := path.Join(module, r.dir) // an external test package imports its subject
 		may = slices.Concat(may, r.inTest, testMay(), []string{own, nounsPkg})
 	}
 	return slices.ContainsFunc(may, func(allowed string) bool {

@@ -46,8 +46,8 @@ func TestKnots(t *testing.T) {
 	}
 }
 
-// judgeKnot describes what is wrong with the largest knot of a package, "" when nothing is. An exception, 0 for none, can
-// only shrink: one that is larger than needed is wrong too.
+// judgeKnot describes the fault of a package's largest knot, or "". An exception, 0 for none, can only shrink: an exception
+// that is larger than needed is wrong too.
 func judgeKnot(files, exception int) string {
 	switch {
 	case exception != 0 && (exception <= maxKnot || files < exception):
@@ -59,7 +59,7 @@ func judgeKnot(files, exception int) string {
 	}
 }
 
-// TestJudgeKnot shows that TestKnots can say no, to exceptions too.
+// TestJudgeKnot shows that TestKnots can fail, for exceptions too.
 func TestJudgeKnot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -125,8 +125,8 @@ func sourceDirs(t *testing.T) []string {
 // leans says for each file of a package which others of the package it uses something of.
 type leans map[string]map[string]bool
 
-// checker gives every name in the sources its declaration. It takes the types of imported packages from what the go command has
-// built of them; one that it does not know, as in other modules, is empty, since only uses within a package count.
+// checker gives every name in the sources its declaration. It takes the types of imported packages from the go command's
+// builds; an unknown package, as in other modules, is empty, since only uses within a package count.
 type checker struct {
 	fset     *token.FileSet
 	imported types.Importer
@@ -189,13 +189,13 @@ func (c *checker) leansOf(dir string, files []*ast.File) leans {
 	return found
 }
 
-// isLocal reports whether a name is one of a function, so that no other file can use it.
+// isLocal reports whether a name is local to a function, so that no other file can use it.
 func isLocal(object types.Object) bool {
 	v, ok := object.(*types.Var)
 	return ok && !v.IsField() && v.Parent() != v.Pkg().Scope()
 }
 
-// largestKnot returns the largest set of files of which each reaches all others, sorted.
+// largestKnot returns the largest set of files that all reach each other, sorted.
 func largestKnot(uses leans) []string {
 	reach := map[string]map[string]bool{}
 	for file := range uses {

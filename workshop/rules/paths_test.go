@@ -15,18 +15,18 @@ import (
 var (
 	// fileName is the name of a file of the tree, with folders or without.
 	fileName = regexp.MustCompile(`^[\w.-]+(?:/[\w.-]+)*\.(?:go|sql|lua|yaml|yml|txtar|ts|svelte|md)$`)
-	// folderName is a word that is the path of a folder if it begins with the name of one.
+	// folderName is a word that is the path of a folder if it begins with the name of a folder.
 	folderName = regexp.MustCompile(`^[\w.-]+(?:/[\w.-]+)*/?$`)
 	// placeholder is a part of a path that stands for another: features/pages/languages/TAG.json.
 	placeholder = regexp.MustCompile(`\b[A-Z]{3,}\b`)
 )
 
-// made are folders that are not in the repository: what is built.
+// made are folders of built files, which are not in the repository.
 func made() []string { return []string{"bin", "dist"} }
 
-// tree is what a path can lead to.
+// tree is the set of targets of paths.
 type tree struct {
-	folders map[string]bool // names, without those above
+	folders map[string]bool // names, without the folders above
 	files   map[string]bool // likewise
 }
 
@@ -52,9 +52,9 @@ func newTree(t *testing.T) tree {
 	return found
 }
 
-// missing reports whether a word in a file is the path of something that is not there. A path begins at the file, at a folder
+// missing reports whether a word in a file is the path of a missing file or folder. A path begins at the file, at a folder
 // above it, or at the root, which a path of Go calls by the name of the module. The name of a file alone may be of any
-// folder; a Go file in a comment is looked for in the folder of the comment alone, because many files have one name.
+// folder; a Go file in a comment is searched in the folder of the comment alone, because many files have one name.
 func (in tree) missing(word, file string) bool {
 	first, _, deep := strings.Cut(word, "/")
 	isFile := fileName.MatchString(word)
@@ -84,7 +84,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// TestPathsExist holds the paths that documents show as code, and those in comments of Go, against the tree.
+// TestPathsExist checks that paths exist which documents show as code or comments of Go name.
 func TestPathsExist(t *testing.T) {
 	t.Parallel()
 	in, checked := newTree(t), 0
@@ -107,7 +107,7 @@ func TestPathsExist(t *testing.T) {
 	}
 }
 
-// TestMissing shows that TestPathsExist can say no.
+// TestMissing shows that TestPathsExist can fail.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	in := newTree(t)

@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// promisesDoc has a row for each promise: what holds under which fault and load, and the tests.
+// promisesDoc has a row for each promise: the guarantee, the faults and the load, and the tests.
 const promisesDoc = "docs/promises.md"
 
 var (
 	promiseRow = regexp.MustCompile(`^\| ([A-I]\d+) \|`)
-	// promiseClaim is what the comment of a test says that proves promises: "(promise A1)", "(promises A1, B2)".
+	// promiseClaim matches the promises in the comment of a test that proves them: "(promise A1)", "(promises A1, B2)".
 	promiseClaim = regexp.MustCompile(`\(promises? ([A-I]\d+(?:,\s*[A-I]\d+)*)\)`)
 )
 
@@ -102,7 +102,7 @@ func promiseRows(t *testing.T) map[string][]string {
 	return rows
 }
 
-// promiseClaims returns what tests say that they prove, by package.Test.
+// promiseClaims returns the promises that tests claim to prove, by package.Test.
 func promiseClaims(t *testing.T) map[string][]string {
 	t.Helper()
 	claims := map[string][]string{}

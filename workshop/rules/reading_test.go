@@ -13,9 +13,9 @@ import (
 )
 
 var (
-	// listedFiles is a line of a list in the comment of a package: names of files after a dash or a tab, and what is in them.
+	// listedFiles is a line of a list in the comment of a package: names of files after a dash or a tab, and their content.
 	listedFiles = regexp.MustCompile(`^(?:\t|  - )([a-z0-9_]+\.go(?:, [a-z0-9_]+\.go)*)(?:  |:|,?$)`)
-	// layered is what such a comment says of a list that is in layers.
+	// layered is the sentence in such a comment that says that a list is in layers.
 	layered = regexp.MustCompile(`uses only\s+those\s+(?:above|before)`)
 )
 
@@ -29,10 +29,10 @@ func inOrder() []string {
 // order is a list of the files of a package, by the line of the list in which each stands.
 type order struct {
 	line    map[string]int
-	layered bool // a file uses only files of its own line and of lines before it
+	layered bool // a file uses only files on its own line and on earlier lines
 }
 
-// orderIn returns the list in the comment of a package, which is empty when there is none.
+// orderIn returns the list in the comment of a package, or an empty list.
 func orderIn(comment string) order {
 	o := order{map[string]int{}, layered.MatchString(comment)}
 	number := 0
@@ -47,7 +47,7 @@ func orderIn(comment string) order {
 	return o
 }
 
-// wrong says what is not true of the order of a package, given its files and what of each other they use.
+// wrong returns the faults in the reading order of a package, given its files and their uses of each other.
 func (o order) wrong(uses leans) (found []string) {
 	for _, file := range slices.Sorted(maps.Keys(uses)) {
 		if o.line[file] == 0 {
@@ -93,7 +93,7 @@ func TestReadingOrders(t *testing.T) {
 	}
 }
 
-// TestOrderIn shows that lists are read, and that a wrong one is found.
+// TestOrderIn shows that lists are read, and that a wrong list is found.
 func TestOrderIn(t *testing.T) {
 	t.Parallel()
 	const dashes = "Package p is.\n\nRead:\n\n  - a.go: first\n  - b.go, c.go: second, which\n    goes on\n"

@@ -47,7 +47,7 @@ func TestErrorsAreErrors(t *testing.T) {
 	}
 }
 
-// TestConcreteErrorsAreFound shows that TestErrorsAreErrors can say no.
+// TestConcreteErrorsAreFound shows that TestErrorsAreErrors can fail.
 func TestConcreteErrorsAreFound(t *testing.T) {
 	t.Parallel()
 	parsed, err := parser.ParseFile(token.NewFileSet(), "p.go", `package p
@@ -72,7 +72,7 @@ func TestConcreteErrorsAreFound(t *testing.T) {
 	}
 }
 
-// function is one that is exported or a check, and the type of its last result.
+// function is an exported function or a check, with the type of its last result.
 type function struct{ name, last string }
 
 func (f function) concrete() bool {

@@ -100,8 +100,8 @@ func formKind(f *leaderboard.RuleField) string {
 	return "text"
 }
 
-// formHint returns the first sentence about a rule up to a semicolon, of what has several controls all sentences, and what a control does not
-// show by itself: the bounds of a number, and the value when nothing is written into it.
+// formHint returns the first sentence about a rule up to a semicolon, for a rule with several controls all sentences, and
+// the facts that a control does not show: the bounds of a number, and the value when nothing is written into it.
 func formHint(f *leaderboard.RuleField) string {
 	switch formKind(f) {
 	case "rows", "numbers":

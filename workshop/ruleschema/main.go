@@ -1,5 +1,6 @@
-// Command ruleschema writes what is made of the tags of leaderboard.Rules: the schemas of the rules of a board in api/openapi.yaml,
-// between "# made of the rules: NAME" and "# end", and the list of fields that the console's form has.
+// Command ruleschema writes the files that are generated from the tags of leaderboard.Rules: the schemas of the rules of a
+// board in api/openapi.yaml, between "# made of the rules: NAME" and "# end", and the list of fields that the console's
+// form has.
 //
 //	go run -C workshop ./ruleschema ..
 package main
@@ -47,7 +48,7 @@ func run(root string) error {
 	return errors.Join(os.WriteFile(file, made, 0o600), os.WriteFile(root+form, fields, 0o600))
 }
 
-// rewrite returns the document with the schemas of the rules as they are now.
+// rewrite returns the document with the present schemas of the rules.
 func rewrite(document []byte) ([]byte, error) {
 	made := map[string]string{"fields": fields(), "schemas": schemas(), "patch": patch()}
 	collect(made, leaderboard.RuleFields())
@@ -64,7 +65,8 @@ func rewrite(document []byte) ([]byte, error) {
 	}), err
 }
 
-// collect notes the members of each object by its pointer: as they are sent, as they are read, and as they are sent where null is none.
+// collect notes the members of each object by its pointer: in the form for sending, for reading, and for sending where null
+// is not allowed.
 func collect(made map[string]string, rules []leaderboard.RuleField) {
 	for i := range rules {
 		f := &rules[i]
@@ -92,7 +94,7 @@ func shared() map[string]string {
 	}
 }
 
-// shared returns the name of the schema that a rule has in common with other documents, "" for none.
+// shared returns the name of the schema that a rule has in common with other documents, or "".
 func (w *writer) shared(f *leaderboard.RuleField) string {
 	name := shared()[f.Type.Name()]
 	if w.read {
@@ -114,7 +116,7 @@ func fields() string {
 	return w.String()
 }
 
-// schemas returns the schemas of objects that have a name of their own.
+// schemas returns the schemas of objects that have a separate name.
 func schemas() string {
 	w := writer{indent: 4}
 	for _, f := range leaderboard.RuleFields() {
@@ -149,7 +151,7 @@ func (w *writer) line(format string, args ...any) {
 	fmt.Fprintf(w, format+"\n", args...)
 }
 
-// member writes a member of an object: in one line unless it is an object that has no schema of its own.
+// member writes a member of an object: in one line unless it is an object without a separate schema.
 func (w *writer) member(f *leaderboard.RuleField) {
 	if f.Fields != nil && (w.patch || w.shared(f) == "") {
 		w.object(f.Name, f)
@@ -236,7 +238,7 @@ func (w *writer) schema(f *leaderboard.RuleField) (parts []string) {
 		if f.Items != nil && f.Items[0] > 0 {
 			add("minItems: %d", f.Items[0])
 		} else if w.read && f.Optional {
-			add("minItems: 1") // an empty one is left out
+			add("minItems: 1") // an empty list is left out
 		}
 		if f.Items != nil {
 			add("maxItems: %d", f.Items[1])

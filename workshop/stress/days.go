@@ -23,7 +23,7 @@ type circumstance struct {
 	umask string
 }
 
-// circumstances returns all of them. Some of their days may be in the past, which is one more circumstance.
+// circumstances returns all of them. Some of their days may be in the past, which is a further circumstance.
 func circumstances() []circumstance {
 	const beforeMidnight = "2026-12-31T23:59:40Z" // midnight comes while tests run
 	return []circumstance{
@@ -81,7 +81,7 @@ func days(ctx context.Context, o options, programs []pkg, notes *program.Notes, 
 	return failures, t.Flush()
 }
 
-// wrap returns the command that runs a test program, with servers of its own, whose clocks begin with it.
+// wrap returns the command that runs a test program, with separate servers, whose clocks begin with it.
 func (c circumstance) wrap(o options) []string {
 	command := []string{filepath.Join(o.dir, "bin", "testenv")}
 	if c.umask != "" {

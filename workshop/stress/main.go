@@ -1,13 +1,13 @@
-// Command stress runs each package's tests many times with the race detector beside threads that keep every core busy,
-// to find tests whose verdict depends on speed:
+// Command stress runs each package's tests many times with the race detector while threads keep every core busy, to find
+// tests whose verdict depends on speed:
 //
 //	make stress ARGS='-n 20 -for 30m ./cache ./refresher'
 //	make stress ARGS='-in workshop ./e2e'
 //
-// Each test program is built once. Runs go round the packages, so that every package has run when a slice of time ends. Runs
-// are noted in a folder: the next slice goes on where the last one stopped. Runs of a package count as long as its test program
-// is the same, so a change starts only the packages again that depend on it. Documents that tests read are no part of a program:
-// do not change the working tree meanwhile. The output of failed runs is kept beside the notes.
+// Each test program is built once. Runs go round the packages, so that every package has run when a slice of time ends.
+// Runs are noted in a folder: the next slice continues where the last one stopped. Runs of a package count as long as its
+// test program is the same, so a change repeats only the packages that depend on it. Documents that tests read are no part
+// of a program: do not change the working tree meanwhile. The output of failed runs is kept next to the notes.
 //
 // With -days it runs them once on each of several days and machines instead, without the race detector: see
 // circumstances.
@@ -35,7 +35,7 @@ type options struct {
 	timeout  time.Duration // of one run
 	dir      string
 	tests    string         // a regular expression; "" for all
-	days     bool           // one run under each circumstance, in place of many beside busy threads
+	days     bool           // one run under each circumstance, in place of many next to busy threads
 	only     *regexp.Regexp // names circumstances
 	in       string         // folder of the module of the packages
 	packages []string
@@ -59,7 +59,7 @@ func main() {
 	if o.packages = flag.Args(); len(o.packages) == 0 {
 		o.packages = []string{"./..."}
 	}
-	// The busy threads and the one that waits for the tests, whatever GOMAXPROCS says: that is meant for the tests.
+	// The busy threads and the thread that waits for the tests, whatever GOMAXPROCS says, which is for the tests.
 	runtime.GOMAXPROCS(o.threads + 1)
 	program.Main(func(ctx context.Context) (int, error) { return stress(ctx, o, os.Stdout) })
 }

@@ -39,7 +39,7 @@ func fake(t *testing.T, dir, id string) pkg {
 	return pkg{program.Program{Dir: dir, Path: path, Env: os.Environ(), ID: id}, "fake"}
 }
 
-// TestRunsAreTakenUpAgain: a second call goes on where the first stopped, and another program begins from scratch.
+// TestRunsAreTakenUpAgain: a second call continues where the first stopped, and another program begins from scratch.
 func TestRunsAreTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -22,10 +22,10 @@ import (
 // list is the file that names the features.
 const list = "internal/app/installed/features.go"
 
-// rest is what must still be fit to build without a feature, with its tests where those are about features.
+// rest is the packages that must still build without a feature, with their tests if these are about features.
 func rest() []string { return []string{"./cmd/...", "./features/..."} }
 
-// engine is what names no feature.
+// engine is the packages that name no feature.
 func engine() []string {
 	return []string{"./leaderboard/...", "./rank/...", "./migrations/...", "./store/...", "./cache/...", "./refresher/...", "./httpapi/..."}
 }

@@ -16,7 +16,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// submitAgo submits scores, and makes the records of them as old as they are to be: by how many minutes ago.
+// submitAgo submits scores, and sets the ages of their records: by minutes ago.
 func submitAgo(t *testing.T, board string, ago map[int][]leaderboard.Submission) {
 	t.Helper()
 	sockets, err := filepath.Glob(filepath.Join(running(t).Dir, "data", "*", "server.sock"))
@@ -39,7 +39,7 @@ func submitAgo(t *testing.T, board string, ago map[int][]leaderboard.Submission)
 		if _, err := c.Submit(t.Context(), board, ago[m]); err != nil {
 			t.Fatal(err)
 		}
-		// What was moved already is older than an hour or has another place by now.
+		// Records that were moved already are older than an hour or have another place now.
 		move := "UPDATE submissions s JOIN boards b ON b.id = s.board_id SET s.recorded_at = s.recorded_at - INTERVAL ? MINUTE, s.request_id = x'01' WHERE b.name = ? AND s.request_id <> x'01'"
 		if _, err := db.ExecContext(t.Context(), move, m, board); err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func submitAgo(t *testing.T, board string, ago map[int][]leaderboard.Submission)
 	}
 }
 
-// activityOf returns what the API says of the latest 24 hours of a board, the newest first, and as the rows of a table.
+// activityOf returns the API's answer about the latest 24 hours of a board, the newest first, and as the rows of a table.
 func activityOf(t *testing.T, board string) (hours []client.ActivityHour, rows []string) {
 	t.Helper()
 	a, err := admin(t).Activity(t.Context(), board, 24)
@@ -117,7 +117,7 @@ func TestConsoleActivity(t *testing.T) {
 	p.click("section .empty a")
 	p.awaitText("h1", "Rules")
 
-	// What else changes the period is told.
+	// Other changes of the period are shown.
 	if _, err := c.RemoveMember(t.Context(), "console-removed", "late", client.RemoveOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,8 @@ func TestConsoleActivity(t *testing.T) {
 	p.awaitText("section", "How many members there were before ")
 }
 
-// TestConsoleBusy: of a board with more records than are read the view shows the hours that are known, and which rule counts the others.
+// TestConsoleBusy: of a board with more records than are read the view shows the hours that are known, and the rule that
+// counts the others.
 func TestConsoleBusy(t *testing.T) {
 	t.Parallel()
 	makeBoard(t, admin(t), "console-busy", leaderboard.Rules{Record: leaderboard.RecordAll}, members(3)...)

@@ -14,8 +14,8 @@ func (p *tab) awaitOverall(rows string) {
 	p.await(`[...document.querySelectorAll(".podium > li, .ranking tbody tr")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText + " " + r.querySelector(".overall")?.innerText.replace("Overall ", "")).join("|") === ` + quote(rows))
 }
 
-// TestAmongFriends: a player with a token sees the own friends and itself in the place of everybody, each with its place among them and its rank
-// on the board; the address says so, a reload keeps it, and it goes with the scores. Nobody else is offered that.
+// TestAmongFriends: a player with a token sees only friends and itself, each with its place among them and its rank on the
+// board; the address keeps the choice over a reload, and the view follows the scores. Nobody else gets this choice.
 func TestAmongFriends(t *testing.T) {
 	t.Parallel()
 	for name, on := range map[string]screen{"small": {width: 320, height: 700}, "large": desktop(), "dark": desktop().inDark()} {
@@ -57,8 +57,8 @@ func TestAmongFriends(t *testing.T) {
 	}
 }
 
-// TestAmongManyFriends: friends have pages, on which the own entry stays in view. The page says so when a player has none. After the end of the
-// token it shows everybody, and so it does with a token for other boards.
+// TestAmongManyFriends: friends have pages, on which the own entry stays in view. The page says so when a player has none.
+// After the end of the token it shows everybody, as with a token for other boards.
 func TestAmongManyFriends(t *testing.T) {
 	t.Parallel()
 	const board, me = "among-many", "me-among-many"
@@ -104,8 +104,8 @@ func TestAmongManyFriends(t *testing.T) {
 	other.await(`!document.querySelector(".choices [href*=friends]")`)
 }
 
-// TestParts: the page of a board leads to those of its parts, by name in the language of the page, and from there back and to others, with scripts and
-// without. A derived board of a country has exact ranks of its own.
+// TestParts: the page of a board leads to the pages of its parts, by name in the language of the page, and from there back
+// and to others, with scripts and without. A derived board of a country has its own exact ranks.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	c, none := admin(t), int64(0)

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// axeFile is the checker of accessibility that `npm ci` puts beside the sources of the pages.
+// axeFile is the checker of accessibility that `npm ci` puts next to the sources of the pages.
 const axeFile = "../../web/node_modules/axe-core/axe.min.js"
 
-// accessible fails the test for what axe calls serious or critical.
+// accessible fails the test for faults that axe calls serious or critical.
 func (p *tab) accessible() {
 	p.t.Helper()
 	axe, err := os.ReadFile(axeFile)

@@ -79,7 +79,7 @@ func TestArrows(t *testing.T) {
 	makeBoard(t, c, "arrows", rules, members(60)...)
 	p := open(t, desktop(), "/boards/arrows")
 	p.awaitRows("1 m001")
-	// What is lit or has an arrow at any time is noted.
+	// Rows that are lit or have an arrow at any time are recorded.
 	eval[bool](p, `(() => {
 		window.arrows = new Set(); window.lit = new Set()
 		new MutationObserver(() => document.querySelectorAll(".moved").forEach(m => arrows.add(m.innerText + " " + m.closest("li, tr").querySelector("bdi").innerText)))
@@ -103,14 +103,14 @@ func TestArrows(t *testing.T) {
 	p.fill("#member", "m030")
 	p.press("Find")
 	p.awaitText(".person", "30th")
-	// The change that follows shows that the page has come to rest: whatever the steps would have lit is lit.
+	// The next change shows that the page has come to rest: all rows that the steps light are lit.
 	submit(t, c, "arrows", "m003", 5000)
 	p.awaitRows("1 m003", "2 m001")
 	p.await(`document.querySelector(".moved")`)
 	if got := eval[string](p, `[...arrows].join() + "; " + [...lit].join()`); got != "▲2 m003; m003" {
 		t.Errorf("arrows, and rows that were lit: %s; want that of m003", got)
 	}
-	// A board that goes on changing keeps no arrow for that.
+	// A board that keeps changing keeps no arrow for that.
 	eval[bool](p, `(() => { const ended = setInterval(() => { if (!document.querySelector(".step-1 .moved")) { clearInterval(ended); window.faded = true } }, 50); return true })()`)
 	for score := int64(1); !eval[bool](p, "!!window.faded"); score++ {
 		submit(t, c, "arrows", "m010", 100+score)
@@ -124,7 +124,7 @@ func TestArrows(t *testing.T) {
 	p.await(`!document.querySelector(".moved")`)
 }
 
-// TestWindowsAndModes: what is chosen is shown, stands in the address, and is undone by the way back.
+// TestWindowsAndModes: a choice is shown, is in the address, and is undone by the browser's back button.
 func TestWindowsAndModes(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -144,7 +144,7 @@ func TestWindowsAndModes(t *testing.T) {
 	eval[bool](p, `history.go(-2) ?? true`)
 	p.awaitRows("1 a", "1 b", "3 c")
 	p.awaitText(".menu [aria-current]", "They share a rank 1, 2, 2, 4")
-	submit(t, c, "choices", "c", 7) // the stream is that of what is shown
+	submit(t, c, "choices", "c", 7) // the stream is for the shown window
 	p.await(`[...document.querySelectorAll(".podium .score")].at(-1).innerText === "7"`)
 	p.ties("Who was first is ahead 1, 2, 3, 4") // the board's own way
 	p.await(`location.search === ""`)
@@ -195,7 +195,7 @@ func TestFindMember(t *testing.T) {
 	}
 	p.fill("#member", "ADA L")
 	p.press("Find")
-	p.await(`location.search === "?member=m041"`) // the only one that is called so
+	p.await(`location.search === "?member=m041"`) // the only link with this name
 	p.awaitText(".person", "Ada Lovelace")
 	eval[bool](p, `(() => { window.addresses = []; for (const of of ["pushState", "replaceState"]) { const is = history[of]; history[of] = function (...to) { addresses.push(to[2]); return is.apply(this, to) } } return true })()`)
 	p.fill("#member", "ada")
@@ -232,8 +232,8 @@ func TestFindMember(t *testing.T) {
 	}
 }
 
-// TestHistogram: all bars of a histogram are whole, an outlier does not make one bar of all others and is told in words,
-// and what stands at the axis can be read, for scores of any size.
+// TestHistogram: all bars of a histogram are whole, an outlier does not squeeze all others into one bar and is described in
+// words, and the labels of the axis can be read, for scores of any size.
 func TestHistogram(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -368,7 +368,7 @@ func TestEmbed(t *testing.T) {
 	whole.awaitFault("frame-ancestors")
 }
 
-// TestNotThere: who follows a link to a board that is not there, or not public, is told so.
+// TestNotThere: who follows a link to a board that is not there, or not public, sees that.
 func TestNotThere(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -382,7 +382,7 @@ func TestNotThere(t *testing.T) {
 	}
 }
 
-// TestHome: a card moves to what has happened, and leads to its board, whose labels lead back where other boards have them.
+// TestHome: a card moves to the latest event, and leads to its board, whose labels lead back where other boards have them.
 func TestHome(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -427,7 +427,7 @@ func TestNamesFit(t *testing.T) {
 				if strings.Contains(path, "member") {
 					p.await(`document.querySelector(".found .plot svg")`)
 				}
-				// A phone zooms out of what is too wide, so that the window is no measure.
+				// A phone zooms out of content that is too wide, so the window is no measure.
 				p.await(`document.documentElement.scrollWidth <= document.documentElement.clientWidth`)
 				p.accessible()
 			})
@@ -445,8 +445,8 @@ func TestTitleOnPhones(t *testing.T) {
 	}
 }
 
-// TestNewRowsHaveNames: where members have names, a row that comes up never shows an id before its name, however often profiles were
-// asked for of late; a member without a name is shown by its id in the end.
+// TestNewRowsHaveNames: where members have names, a row that comes up never shows an id before its name, however often
+// profiles were requested recently; a member without a name is shown by its id in the end.
 func TestNewRowsHaveNames(t *testing.T) {
 	t.Parallel()
 	c, board := admin(t), "new-rows"
@@ -473,8 +473,8 @@ func TestNewRowsHaveNames(t *testing.T) {
 	}
 }
 
-// TestShare: the button Share has the picture of what is shown and copies its address, which names the member and not the reader; Escape shuts the
-// menu, and leads back to its button.
+// TestShare: the button Share has the picture of the shown entries and copies its address, which names the member and not
+// the reader; Escape shuts the menu, and leads back to its button.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	makeBoard(t, admin(t), "shares", leaderboard.Rules{Title: "Shares"}, members(30)...)
@@ -482,7 +482,7 @@ func TestShare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := open(t, s, "/boards/shares?member=m023&mode=tied#token=x.y&member=m001")
-			p.expect("401") // of the token, which is none
+			p.expect("401") // the error of the token, which is invalid
 			p.awaitText(".person", "m023")
 			eval[bool](p, `(() => { window.copied = ""; Object.defineProperty(navigator, "clipboard", {value: {writeText: async (text) => { copied = text }}}); return true })()`)
 			p.press("Share")

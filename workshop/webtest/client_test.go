@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestTypeScriptClient: what is generated is what is committed, and the tests of clients/typescript succeed in Node.js; then
-// a page does with the client that was built what they do, in the browser.
+// TestTypeScriptClient: the generated files equal the committed ones, and the tests of clients/typescript succeed in
+// Node.js; then a page with the built client does the same in the browser.
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
 	d := running(t)
@@ -27,8 +27,8 @@ func TestTypeScriptClient(t *testing.T) {
 	p.awaitText("p", "all is well")
 }
 
-// clientPage serves testdata/client.html with the client, and what is the API's from the server: a page may ask its own
-// address only.
+// clientPage serves testdata/client.html with the client, and the API's paths from the server: a page may only use its own
+// address.
 func clientPage(t *testing.T, server, key string) string {
 	t.Helper()
 	target, err := url.Parse(server)

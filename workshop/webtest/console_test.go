@@ -47,7 +47,7 @@ func (p *tab) show(view, heading string) {
 	p.awaitText("h1", heading)
 }
 
-// field returns a selector of the control that a label names; while a dialog is open, of one in it.
+// field returns a selector of the control that a label names; while a dialog is open, of a control in it.
 func (p *tab) field(label string) string {
 	p.t.Helper()
 	find := "[...(document.querySelector('dialog[open]') ?? document).querySelectorAll('label')].find(l => l.textContent.trim() === " + quote(label) + ")"
@@ -67,8 +67,8 @@ func (p *tab) offers(name string) bool {
 	return eval[bool](p, "[...document.querySelectorAll('button,a')].some(e => e.innerText.trim() === "+quote(name)+")")
 }
 
-// TestConsoleSignIn: a person signs in by the provider and lands on the view that was wanted, is still signed in after a reload,
-// and signed out after "Sign out"; somebody without a role is told so.
+// TestConsoleSignIn: a person signs in at the provider and lands on the requested view, is still signed in after a reload,
+// and signed out after "Sign out"; a person without a role sees the reason.
 func TestConsoleSignIn(t *testing.T) {
 	t.Parallel()
 	s := running(t)
@@ -100,7 +100,8 @@ func TestConsoleSignIn(t *testing.T) {
 	p.awaitText(".who", "admin")
 }
 
-// TestConsoleBoards creates, edits and deletes a board; what is wrong stands beside its field, and no change is overwritten unseen.
+// TestConsoleBoards creates, edits and deletes a board; a fault is shown next to its field, and no change is overwritten
+// unseen.
 func TestConsoleBoards(t *testing.T) {
 	t.Parallel()
 	p := console(t, desktop(), running(t).Key, "#/boards")
@@ -153,7 +154,7 @@ func TestConsoleBoards(t *testing.T) {
 	}
 }
 
-// TestConsolePlayers: the form has the rules of players, those of plays only where there are plays, and leaves nothing behind.
+// TestConsolePlayers: the form has the rules of players, the rules of plays only with plays, and leaves nothing behind.
 func TestConsolePlayers(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -190,8 +191,8 @@ func TestConsolePlayers(t *testing.T) {
 	}
 }
 
-// TestConsoleStatus: a server that knows less than another one, while the database is away, does not set what is shown back,
-// and what the program is built from is said in words.
+// TestConsoleStatus: a server that knows less than another, while the database is away, does not reset the shown state, and
+// the build of the program is described in words.
 func TestConsoleStatus(t *testing.T) {
 	t.Parallel()
 	p := console(t, desktop(), running(t).Key, "#/members")
@@ -215,7 +216,7 @@ func TestConsoleStatus(t *testing.T) {
 	p.awaitText("dl[aria-label='Health of told'] dd", "3,000")
 	p.expect("404") // of the board, which there is not
 	p.show("#/boards", "Boards")
-	eval[bool](p, `(() => { window.stale = false; return true })()`) // the database says so
+	eval[bool](p, `(() => { window.stale = false; return true })()`) // the database is shown as away
 	p.awaitText("td.number", "2,000")
 }
 
@@ -341,8 +342,8 @@ func TestConsoleProfile(t *testing.T) {
 	stored("Good", `{"level":8,"ratio":0.25,"vip":true,"zip":"007"}`)
 }
 
-// TestConsoleHeld: what waits is listed with its metadata as text, approved with a note, and rejected; what was decided is found under its
-// state.
+// TestConsoleHeld: waiting submissions are listed with their metadata as text, approved with a note, and rejected; decided
+// ones are found under their state.
 func TestConsoleHeld(t *testing.T) {
 	t.Parallel()
 	const board = "console-held"
@@ -448,8 +449,8 @@ func (p *tab) sendsAgain(rc *apptest.Receiver, id string, gone *atomic.Bool) {
 	})
 }
 
-// TestConsoleEndpoints makes an endpoint, tests it, sees what is sent to the last digit, resends, replays, changes, rotates and deletes;
-// each secret is shown once, and is the one that signs.
+// TestConsoleEndpoints makes an endpoint, tests it, sees the deliveries to the last digit, resends, replays, changes,
+// rotates and deletes; each secret is shown once, and signs the deliveries.
 func TestConsoleEndpoints(t *testing.T) {
 	t.Parallel()
 	const name, board = "console-hooks", "console-hooks-board"
@@ -564,8 +565,8 @@ func TestConsoleNotify(t *testing.T) {
 	save(nil)
 }
 
-// TestConsoleReview: the form sets the rules of review, keeps those that it does not change in their order, asks for those about players
-// only where players submit, and takes the rule away.
+// TestConsoleReview: the form sets the rules of review, keeps those that it does not change in their order, shows the rules
+// about players only where players submit, and takes the rule away.
 func TestConsoleReview(t *testing.T) {
 	t.Parallel()
 	const board = "console-review"
@@ -621,8 +622,8 @@ func TestConsoleReview(t *testing.T) {
 	save(kept.Review)
 }
 
-// TestConsoleBoardForm: the form sets start and end, seasons, what is kept and fields, changes and removes them; what is wrong
-// stands beside its control, and what nobody touched stays to the microsecond.
+// TestConsoleBoardForm: the form sets start and end, seasons, retention and fields, changes and removes them; a fault is
+// shown next to its control, and untouched values stay exact to the microsecond.
 func TestConsoleBoardForm(t *testing.T) {
 	t.Parallel()
 	const board = "console-form"
@@ -681,7 +682,7 @@ func TestConsoleBoardForm(t *testing.T) {
 	}
 	check()
 
-	want.StartsAt = pointer("2026-11-01T00:00:00.000007Z") // to the microsecond, which the form leaves as it is
+	want.StartsAt = pointer("2026-11-01T00:00:00.000007Z") // to the microsecond, which the form does not change
 	changed := rulesOf(t, board)
 	changed.StartsAt = want.StartsAt
 	if _, _, err := admin(t).PutBoard(t.Context(), board, changed); err != nil {
@@ -747,7 +748,8 @@ func TestConsoleFormIsWhole(t *testing.T) {
 	}
 }
 
-// TestConsoleFormFaults: a number that is none is said before the form becomes JSON, and a fault of a rule of review is shown.
+// TestConsoleFormFaults: an invalid number is reported before the form becomes JSON, and a fault of a rule of review is
+// shown.
 func TestConsoleFormFaults(t *testing.T) {
 	t.Parallel()
 	p := console(t, desktop(), running(t).Key, "#/new-board")
@@ -809,7 +811,8 @@ func rulesOf(t *testing.T, board string) leaderboard.Rules {
 	return b.Rules
 }
 
-// TestConsoleDerivedForm: the form makes a board a derived one, and changes its sources. That it has entries and so stays one is told.
+// TestConsoleDerivedForm: the form makes a board a derived one, and changes its sources. A board with entries must stay
+// derived, which the form says.
 func TestConsoleDerivedForm(t *testing.T) {
 	t.Parallel()
 	const board, derived = "console-source", "console-derived"
@@ -933,7 +936,8 @@ func dropFile(p *tab, name, content string) {
 	eval[bool](p, "(() => { const d = new DataTransfer(); d.items.add(new File(["+quote(content)+"], "+quote(name)+")); return document.querySelector('.drop').dispatchEvent(new DragEvent('drop', {dataTransfer: d, bubbles: true, cancelable: true})) ?? true })()")
 }
 
-// TestConsoleImport drops a file: what is read comes in, what is not is told, and the same file again changes nothing.
+// TestConsoleImport drops a file: valid lines are imported, invalid ones are reported, and the same file again changes
+// nothing.
 func TestConsoleImport(t *testing.T) {
 	t.Parallel()
 	makeBoard(t, admin(t), "console-import", leaderboard.Rules{Policy: leaderboard.PolicySum}, leaderboard.Submission{Member: "ada", Score: 1})
@@ -1032,8 +1036,8 @@ func TestConsoleKeys(t *testing.T) {
 	p.awaitText("[role=alert]", "request")
 }
 
-// TestConsoleKeyForSomeBoards: an admin of some boards is told what its key is not for, and nothing that it may not ask is
-// asked. Where a question fails, nothing is said to be loading still.
+// TestConsoleKeyForSomeBoards: an admin of some boards sees what its key does not cover, and no forbidden request is sent.
+// After a failed request nothing is shown as loading.
 func TestConsoleKeyForSomeBoards(t *testing.T) {
 	t.Parallel()
 	makeBoard(t, admin(t), "console-some", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
@@ -1066,7 +1070,7 @@ func (p *tab) secret() string {
 	return text
 }
 
-// TestConsoleAudit filters the audit and shows what was before beside what is since, to the last digit.
+// TestConsoleAudit filters the audit and shows the old next to the new state, to the last digit.
 func TestConsoleAudit(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -1133,7 +1137,7 @@ func TestConsoleViews(t *testing.T) {
 				p.await("document.activeElement === document.querySelector('h1') && !document.querySelector('.loading')")
 				p.fits()
 				p.accessible()
-				// What a table or a row of tabs does not show, it says that it has.
+				// A table or a row of tabs shows when it has hidden parts.
 				p.await("[...document.querySelectorAll('.scroll')].every(e => e.scrollWidth <= e.clientWidth + 1 || e.previousElementSibling?.innerText.startsWith('Scroll sideways') && e.matches('.more'))")
 				p.await("[...document.querySelectorAll('nav')].every(e => e.scrollWidth <= e.clientWidth + 1)")
 			}

@@ -38,8 +38,9 @@ func dressed(t *testing.T, face *pages.Face) string {
 	return srv.URL
 }
 
-// TestFace: an installation has a title, a logo, an accent and a footer, on what anybody sees, with scripts and without. All of it is text
-// or a picture, whatever it is, fits the smallest screen, and can be read in both schemes, also in an accent that could not.
+// TestFace: an installation has a title, a logo, an accent and a footer, on all public pages, with scripts and without. All
+// of it is text or a picture, whatever it is, fits the smallest screen, and can be read in both schemes, also in an accent
+// that could not.
 func TestFace(t *testing.T) {
 	t.Parallel()
 	makeBoard(t, admin(t), "faced", leaderboard.Rules{Labels: leaderboard.Labels{"kind": "faced"}}, members(30)...)
@@ -89,8 +90,8 @@ func TestFace(t *testing.T) {
 	}
 }
 
-// TestBoardFace: a board has an accent, a logo and a footer of its own on its page, above what the installation has; they fit the smallest
-// screen, and can be read in both schemes, whatever they are.
+// TestBoardFace: a board has its own accent, logo and footer on its page, which override the installation's; they fit the
+// smallest screen, and can be read in both schemes, whatever they are.
 func TestBoardFace(t *testing.T) {
 	t.Parallel()
 	picture := image.NewRGBA(image.Rect(0, 0, 400, 100))

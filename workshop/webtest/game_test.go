@@ -37,7 +37,7 @@ func TestGame(t *testing.T) {
 		t.Errorf("the play took %s", took)
 	}
 
-	// The board has the score, and nothing that makes another player of the one who reads it.
+	// The board has the score, and does not treat the reader as another player.
 	visitor := eval[string](p, `fetch("/token", {method: "POST", body: new URLSearchParams({name: "Grace Hopper"})}).then(r => r.json()).then(t => t.member)`)
 	e, err := admin(t).Member(t.Context(), "demo-game", visitor, client.ReadQuery{})
 	if err != nil || e.Score != 12 {

@@ -10,7 +10,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestFaultsAreSeen opens a page that does all that no page may do.
+// TestFaultsAreSeen opens a page that breaks every rule for pages.
 func TestFaultsAreSeen(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -55,8 +55,8 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// TestLanguageOfBrowser: without a language in the address the page has that of the browser, with scripts too, and the list at its foot leads
-// to the page as it is now.
+// TestLanguageOfBrowser: without a language in the address the page has the browser's language, with scripts too, and the
+// list at its foot leads to the present page in another language.
 func TestLanguageOfBrowser(t *testing.T) {
 	t.Parallel()
 	makeBoard(t, admin(t), "zungen", leaderboard.Rules{}, leaderboard.Submission{Member: "erste", Score: 1234567}, leaderboard.Submission{Member: "zweite", Score: 5})

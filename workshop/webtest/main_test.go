@@ -66,7 +66,7 @@ func startBrowser() (*chromium, error) {
 		chromedp.ExecPath(found.Path), chromedp.Env(found.Env...), chromedp.WSURLReadTimeout(time.Minute),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("lang", "en-US"),
-		// A test is for pages of its own machine; what the browser's maker is asked otherwise is not part of it.
+		// A test uses pages of this machine only; requests of the browser to its maker are not part of it.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 	)
 	if os.Geteuid() == 0 {
@@ -82,10 +82,10 @@ func startBrowser() (*chromium, error) {
 	return &chromium{ctx: root, stop: stop}, nil
 }
 
-// site is the server, and by what people sign in to it.
+// site is the server, with the provider for signing in to it.
 type site struct {
 	*apptest.Dev
-	front    *httptest.Server // a proxy, whose address is known before the server has one: people sign in there
+	front    *httptest.Server // a proxy, whose address is known before the server has an address: people sign in there
 	provider *apptest.Provider
 }
 

@@ -80,11 +80,11 @@ func TestManualSearchesAll(t *testing.T) {
 	p.accessible()
 }
 
-// TestManualCopies: what is copied has the server and the key that the reader gave; the page shows the key nowhere.
+// TestManualCopies: copied text has the server and the key that the reader gave; the page shows the key nowhere.
 func TestManualCopies(t *testing.T) {
 	t.Parallel()
 	p := open(t, desktop(), "/docs")
-	// The browser has one clipboard for all tabs: this one's is seen on its way there.
+	// The browser has one clipboard for all tabs: the text is caught on its way there.
 	eval[bool](p, `(() => { const c = navigator.clipboard, write = c.writeText.bind(c);
 		c.writeText = text => { window.copied = text; return write(text) }; return true })()`)
 	p.fill("#fill-server", "https://games.example/")
@@ -103,7 +103,7 @@ func TestManualCopies(t *testing.T) {
 	}
 }
 
-// TestManualTries: a form sends what it says, a change only after it was confirmed, and shows what came back to the digit.
+// TestManualTries: a form sends the shown request, a change only after confirmation, and shows the answer to the digit.
 func TestManualTries(t *testing.T) {
 	t.Parallel()
 	makeBoard(t, admin(t), "tried", leaderboard.Rules{}, leaderboard.Submission{Member: "ada", Score: 1})

@@ -6,8 +6,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestMetadataIsText: what came with a score is text on the page of a board, with scripts and without, and in the console, whatever
-// is in it. A path on this server is a link, an address elsewhere is none.
+// TestMetadataIsText: the metadata of a score is text on the page of a board, with scripts and without, and in the console,
+// whatever it contains. A path on this server is a link, an address elsewhere is not.
 func TestMetadataIsText(t *testing.T) {
 	t.Parallel()
 	const (

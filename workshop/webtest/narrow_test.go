@@ -12,8 +12,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// faultsOfText is JavaScript that lists texts which go beyond the screen, and pairs of texts that stand on each other. What is cut off by
-// an element around a text is not seen, and does not count.
+// faultsOfText is JavaScript that lists texts which go beyond the screen, and pairs of texts that stand on each other. Text
+// that an element around it cuts off is not visible, and does not count.
 const faultsOfText = `(() => {
 	const seen = [], faults = []
 	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
@@ -60,8 +60,9 @@ func makeWide(t *testing.T, board string) {
 	makeBoard(t, c, board, rules, append(members(60), leaderboard.Submission{Member: board + "-first", Score: 9223372036854775807}, leaderboard.Submission{Member: strings.Repeat("W", 64), Score: -9223372036854775808})...)
 }
 
-// TestNarrow: at 320 px with the longest scores and a long name nothing is wider than the screen, no text stands on another one, each score
-// is on one line, and what is shown of the name says whose it is. The screen is so high that nothing is pinned to an edge of it.
+// TestNarrow: at 320 px with the longest scores and a long name nothing is wider than the screen, no texts overlap, each
+// score is on one line, and the shown part of the name identifies the member. The screen is so high that nothing is pinned
+// to its edges.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	makeWide(t, "narrow")

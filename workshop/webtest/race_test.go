@@ -71,8 +71,8 @@ func lastClosed(t *testing.T, board string) string {
 	return ""
 }
 
-// TestRace: the first ten of a period and their ranks in those before it, as lines and as a table, which say what the API says. A board
-// without periods has none.
+// TestRace: the first ten of a period and their ranks in earlier periods, as lines and as a table, equal to the API's
+// answer. A board without periods has no race.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	c, yesterday := admin(t), lastClosed(t, "demo")
@@ -120,7 +120,8 @@ func TestRace(t *testing.T) {
 	none.await(`document.querySelector(".state.live") && document.querySelector(".ranks") && !document.querySelector(".race")`)
 }
 
-// TestPastScores: beside the ranks of a member in past periods are its scores, which rise where they are greater, with an axis.
+// TestPastScores: next to the ranks of a member in past periods are its scores, which rise where they are greater, with an
+// axis.
 func TestPastScores(t *testing.T) {
 	t.Parallel()
 	members, rows := raceOf(t, "demo", lastClosed(t, "demo"))
@@ -145,8 +146,8 @@ func TestPastScores(t *testing.T) {
 	}
 }
 
-// TestRecordedRace: a board without days or hours has the race of what is recorded: the places of the first ten at moments, as the API
-// has them; before anything is recorded the page says when it begins.
+// TestRecordedRace: a board without days or hours has the race of its records: the places of the first ten at moments,
+// equal to the API's answer; before anything is recorded the page says when it begins.
 func TestRecordedRace(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -213,7 +214,7 @@ func TestRecordedRace(t *testing.T) {
 		p.awaitText(".race", text)
 		p.fits()
 	}
-	// What is recorded is not of a season that is over.
+	// Records do not belong to a season that is over.
 	now := leaderboard.MicrosOf(time.Now())
 	const day = 86_400_000_000
 	rules.Windows = []leaderboard.Window{leaderboard.WindowSeason}

@@ -40,7 +40,7 @@ func TestScreenshots(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := look(t)
-			p.do(chromedp.Sleep(4 * time.Second)) // what moves has come to rest, and plots have something to show
+			p.do(chromedp.Sleep(4 * time.Second)) // moving parts have come to rest, and plots have something to show
 			picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 			if err != nil {
 				t.Fatal(err)
@@ -52,8 +52,8 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// inFewColours returns a picture in a palette, which takes a third of the bytes: the colours that most of it has, and of the others those that
-// differ from these.
+// inFewColours returns a picture in a palette, which takes a third of the bytes: the colours that most of it has, and the
+// other colours that differ from these.
 func inFewColours(t *testing.T, picture []byte) []byte {
 	from, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 // maxWait is longer than anything takes on a machine that works, however busy it is.
 const maxWait = 30 * time.Second
 
-// screen is what a tab is looked at with.
+// screen is the screen of a tab.
 type screen struct {
 	width, height int64
 	dark          bool
@@ -35,7 +35,7 @@ func phone() screen   { return screen{width: 390, height: 844} }
 
 func (s screen) inDark() screen { s.dark = true; return s }
 
-// screens are all that a page is made for, by name.
+// screens are all screens that a page is made for, by name.
 func screens() map[string]screen {
 	return map[string]screen{"desktop": desktop(), "desktop-dark": desktop().inDark(), "phone": phone(), "phone-dark": phone().inDark()}
 }
@@ -48,7 +48,7 @@ type tab struct {
 
 	mu       sync.Mutex
 	faults   []string       // what no page may do
-	answers  map[string]int // statuses of what was loaded, by address
+	answers  map[string]int // statuses of loaded addresses
 	refusals []*network.EventResponseReceived
 	expected []string // parts of faults that the test is about
 }
@@ -138,7 +138,7 @@ func (p *tab) hear(event any) {
 	}
 }
 
-// tellRefusals writes what was not answered well: when, and what the answer said.
+// tellRefusals logs the error answers: the time, and the text of the answer.
 func (p *tab) tellRefusals() {
 	p.mu.Lock()
 	refusals := p.refusals
@@ -149,7 +149,7 @@ func (p *tab) tellRefusals() {
 	}
 }
 
-// loaded returns an address with part in it that the tab has got an answer from, "" for none.
+// loaded returns an address with part in it that the tab has got an answer from, or "".
 func (p *tab) loaded(part string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,7 +186,7 @@ func (p *tab) awaitFault(part string) {
 	}
 }
 
-// check fails the test for what no page may do.
+// check fails the test if the page breaks a rule for all pages.
 func (p *tab) check() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,7 +211,7 @@ func tell[P, R any](p *tab, command cdp.Command[P, R], params P) R {
 	return out
 }
 
-// do takes steps one after the other.
+// do takes steps one after another.
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	if err := chromedp.Do(p.ctx, steps...); err != nil {
@@ -219,7 +219,7 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// eval returns what a JavaScript expression is, a promise's value too.
+// eval returns the value of a JavaScript expression, also of a promise.
 func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
 	out, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -229,7 +229,7 @@ func eval[T any](p *tab, expression string) T {
 	return out
 }
 
-// await waits until a JavaScript expression holds, on this page or on one that it leads to.
+// await waits until a JavaScript expression holds, on this page or on a page that it leads to.
 func (p *tab) await(expression string) {
 	p.t.Helper()
 	for end := time.Now().Add(maxWait); ; {
@@ -253,7 +253,7 @@ func (p *tab) awaitText(selector, text string) {
 	p.await("[...document.querySelectorAll(" + quote(selector) + ")].some(e => e.textContent.includes(" + quote(text) + "))")
 }
 
-// text returns what is to be read in the first element that a selector finds.
+// text returns the readable text of the first element that a selector finds.
 func (p *tab) text(selector string) string {
 	p.t.Helper()
 	return eval[string](p, "document.querySelector("+quote(selector)+")?.innerText ?? ''")
@@ -266,14 +266,15 @@ func (p *tab) click(selector string) {
 	p.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// press clicks the button or link with this name, in the moment in which it is found: a page may be drawn anew at any time.
+// press clicks the button or link with this name, in the moment in which it is found: a page may be drawn again at any
+// time.
 func (p *tab) press(name string) {
 	p.t.Helper()
 	find := "[...document.querySelectorAll('button,a,[role=button],[role=tab],summary')].find(e => (e.ariaLabel ?? e.innerText).trim() === " + quote(name) + " && e.checkVisibility() && !e.disabled)"
 	p.await("(() => { const e = " + find + "; e?.click(); return e })()")
 }
 
-// fill types into the first field that a selector finds, in the place of what is there.
+// fill types into the first field that a selector finds, replacing its content.
 func (p *tab) fill(selector, text string) {
 	p.t.Helper()
 	p.await("(() => { const e = document.querySelector(" + quote(selector) + "); if (e) { e.value = ''; e.dispatchEvent(new Event('input', {bubbles: true})) } return e })()")

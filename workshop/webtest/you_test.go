@@ -54,7 +54,7 @@ func TestYou(t *testing.T) {
 	p.awaitYou("1 m030 You")
 	p.await(`!document.querySelector("tfoot")`)
 
-	// Another address of the same tab: the token is kept, and what it shows is of the window that is looked at.
+	// Another address of the same tab: the token is kept, and the shown entries are of the selected window.
 	eval[bool](p, `location.assign("/boards/you?window=day&limit=5&mode=strict") ?? true`)
 	p.awaitYou("1 m030 You")
 	if stored := eval[string](open(t, desktop(), "/boards/you"), `JSON.stringify(sessionStorage)`); stored != "{}" {
@@ -62,7 +62,7 @@ func TestYou(t *testing.T) {
 	}
 }
 
-// TestYouEnds: a page whose token has ended says so and goes on as anybody's; a later token of the site around it counts.
+// TestYouEnds: a page whose token has ended says so and becomes a public page; a later token of the site around it counts.
 func TestYouEnds(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -120,8 +120,8 @@ func TestYouInFrame(t *testing.T) {
 	small.fits()
 }
 
-// TestYouOnPrivateBoard: where the rules let players read, a private board shows a player the own entry and those around it; anybody
-// else, and a player whose token has ended, sees that there is no public board.
+// TestYouOnPrivateBoard: where the rules let players read, a private board shows a player the own entry and its neighbours;
+// anybody else, and a player whose token has ended, sees that there is no public board.
 func TestYouOnPrivateBoard(t *testing.T) {
 	t.Parallel()
 	c := admin(t)

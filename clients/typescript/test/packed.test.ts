@@ -1,4 +1,4 @@
-// The package as npm publishes it: what is in it, and a program elsewhere that installs it.
+// The package as npm publishes it: its content, and a program elsewhere that installs it.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

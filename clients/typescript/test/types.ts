@@ -1,4 +1,4 @@
-// What the types of openapi.yaml say, for the compiler alone.
+// The types of openapi.yaml, checked by the compiler alone.
 import type { Leaderboard, Schemas, Sent } from "../src/index.js";
 
 // What has a default may be left out of a request.
@@ -9,7 +9,7 @@ const noProfile: Sent<Schemas["ProfileFields"]> = {};
 const fullRebuild: Sent<Schemas["Rebuild"]> = {};
 export const requests = [noRules, rules, derived, noProfile, fullRebuild];
 
-// What an answer always has needs no question mark, what it may lack does.
+// A member that an answer always has needs no question mark, an optional member does.
 export function always(b: Schemas["Board"], p: Schemas["Profile"], f: Schemas["FriendsAnswer"]) {
   const texts: string[] = [b.title, b.order, b.refresh.incremental, b.tiebreak.order, p.display_name, p.avatar_url];
   const bits: number[] = (b.tiebreak.fields ?? []).map((field) => field.bits);
