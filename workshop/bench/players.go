@@ -82,7 +82,7 @@ func (w *world) playersRead(rep *report, all []player, key string) error {
 		yardstick: "the same with a key: " + keys.String(), ratio: ratioOf(tokens.rates, keys.rates), goal: "≥ 0.9",
 	})
 	rep.add(row{
-		what: "that, CPU of an answer", here: inMicros(time.Duration(median(tokens.cpus))),
+		what: "its CPU", here: inMicros(time.Duration(median(tokens.cpus))),
 		yardstick: "with a key: " + inMicros(time.Duration(median(keys.cpus))), ratio: ratioOf(tokens.cpus, keys.cpus),
 	})
 	return nil

@@ -167,10 +167,10 @@ func (r *report) addRead(q *question, here, bare *side) {
 	}
 	r.add(row{
 		what: q.what, yardstick: bare.String(), ratio: ratio, goal: q.rateGoal, met: met,
-		here: fmt.Sprintf("%s; %s answers, %.0f %% from memory%s", here, thousands(all.answers), 100*float64(all.local)/float64(all.answers), all.wrong()),
+		here: fmt.Sprintf("%s; %.0f %% from memory%s", here, 100*float64(all.local)/float64(all.answers), all.wrong()),
 	})
 	r.add(row{
-		what: q.what + ", CPU of an answer", here: inMicros(time.Duration(median(here.cpus))),
+		what: "its CPU", here: inMicros(time.Duration(median(here.cpus))),
 		yardstick: inMicros(time.Duration(median(bare.cpus))), ratio: ratioOf(here.cpus, bare.cpus), goal: q.processorGoal,
 	})
 }

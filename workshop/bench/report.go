@@ -32,17 +32,19 @@ func (r *report) add(row row) {
 // table returns the rows in Markdown.
 func (r *report) table() string {
 	var out strings.Builder
-	out.WriteString("| what | here | yardstick | ratio | goal |\n|---|---|---|---|---|\n")
+	out.WriteString("| what | here | yardstick | ratio; goal |\n|---|---|---|---|\n")
 	for _, row := range r.rows {
-		ratio := ""
+		var last []string
 		if row.ratio > 0 {
-			ratio = fmt.Sprintf("%.2f", row.ratio)
+			last = append(last, fmt.Sprintf("%.2f", row.ratio))
 		}
-		goal := row.goal
+		if row.goal != "" {
+			last = append(last, row.goal)
+		}
 		if row.met == "no" {
-			goal += ", missed"
+			last = append(last, "missed")
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", row.what, row.here, row.yardstick, ratio, goal)
+		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", row.what, row.here, row.yardstick, strings.Join(last, "; "))
 	}
 	return out.String()
 }
