@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -25,7 +26,7 @@ func (c *Call) authenticate() error {
 
 // findKey finds the key of the request, or the player's token, as it is now.
 func (c *Call) findKey(now time.Time) (by guard.Bearer, err error) {
-	if c.Route.Access == guard.AccessAnyone {
+	if c.Route.Access == api.AccessAnyone {
 		return by, nil
 	}
 	by, err = c.shared.guard.Bearer(c.R, now)
@@ -83,19 +84,19 @@ func (c *Call) authorize() error {
 
 // denied returns why the request's key may not use the route. It only looks at the key.
 func (c *Call) denied() error {
-	if c.Route.Access == guard.AccessAnyone {
+	if c.Route.Access == api.AccessAnyone {
 		return nil
 	}
 	if c.Player != nil {
 		return deniedPlayer(c)
 	}
-	if err := c.Route.Access.Allow(c.Scope); err != nil || c.Key == nil || !c.Key.Limited() {
+	if err := guard.Allow(c.Route.Access, c.Scope); err != nil || c.Key == nil || !c.Key.Limited() {
 		return err
 	}
 	switch {
-	case c.Route.Access == guard.AccessReaders && (c.Route.SomeBoards || c.Route.has("board")):
+	case c.Route.Access == api.AccessReaders && (c.Route.SomeBoards || c.Route.Has("board")):
 		return nil // mayRead decides which boards: public ones are for anyone
-	case c.Route.has("board"):
+	case c.Route.Has("board"):
 		return c.mayName(c.Params.PathValue("board"))
 	case !c.Route.SomeBoards:
 		return guard.ErrSomeBoards(c.Key)
@@ -106,7 +107,7 @@ func (c *Call) denied() error {
 // deniedPlayer returns why the request's player may not use the route.
 func deniedPlayer(c *Call) error {
 	need := c.Route.Access.Needs()
-	if need == "" || c.Route.Players == PlayersMaySubmit || c.readsFriends() {
+	if need == "" || c.Route.Players == api.PlayersMaySubmit || c.readsFriends() {
 		return nil
 	}
 	return wire.Reject(wire.CodeForbidden, fmt.Sprintf("This needs a key with scope %s. A player's token reads what anyone may and what is the player's own, and submits for the player.", need))
@@ -114,7 +115,7 @@ func deniedPlayer(c *Call) error {
 
 // readsFriends reports whether the request is a player's for the own friends. It decides by the path and the token alone.
 func (c *Call) readsFriends() bool {
-	return c.Route.Players == PlayersMayReadFriends && c.Params.PathValue("member") == c.Player.Member && c.Player.Covers(c.Params.PathValue("board"))
+	return c.Route.Players == api.PlayersMayReadFriends && c.Params.PathValue("member") == c.Player.Member && c.Player.Covers(c.Params.PathValue("board"))
 }
 
 // mayFilter is mayName for the parameter board of lists, which are about all boards without it.
@@ -163,7 +164,7 @@ func (c *Call) mayRead(b *leaderboard.Board) error {
 
 // readsOwn reports whether the request is a player's for the own standing on a board that shows it to players.
 func readsOwn(c *Call, b *leaderboard.Board) bool {
-	if c.Player == nil || c.Route.Players != PlayersMayReadOwn || !b.Rules.PlayersRead() || !c.Player.Covers(b.Name) {
+	if c.Player == nil || c.Route.Players != api.PlayersMayReadOwn || !b.Rules.PlayersRead() || !c.Player.Covers(b.Name) {
 		return false
 	}
 	member := c.Params.PathValue("member")

@@ -132,7 +132,7 @@ func (h *boardHandlers) delete(c *Call) error {
 // list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to callers that may read
 // them; a page may therefore hold fewer boards than limit, and still have a next one.
 func (h *boardHandlers) list(c *Call) error {
-	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit"))
 	labels := c.Params.labels()
 	of := wire.List{Name: "boards"}
 	after := AfterCursor(c, of.After)
@@ -188,7 +188,7 @@ func showPeriod(p *leaderboard.Period) api.Period {
 
 // listPeriods answers GET …/periods: newest first.
 func (h *boardHandlers) listPeriods(c *Call) error {
-	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit"))
 	window, cursor := c.Params.Window(), c.Params.Text("cursor")
 	if err := c.Params.BadInput(); err != nil {
 		return err

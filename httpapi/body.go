@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"leaderboard/api"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
@@ -17,7 +18,7 @@ func (c *Call) Decode(dst any, optional bool, may *wire.Emptiness, options ...js
 	if len(c.body.Bytes) == 0 && optional {
 		return nil
 	}
-	return wire.DecodeBody(c.R.Header, c.Route.MergePatch, c.body.Bytes, dst, may, nil, options...)
+	return wire.DecodeBody(c.R.Header, c.Route.Body == api.BodyPatch, c.body.Bytes, dst, may, nil, options...)
 }
 
 // decodeEntries decodes the body of a submit into dst. It returns the numbers for which single entries are rejected.
@@ -29,13 +30,16 @@ func decodeEntries(c *Call, dst any) (odd wire.OddNumbers, err error) {
 
 // The limits of bodies in bytes.
 const (
-	AnyBody   = 1 << 20   // most routes
-	ranksBody = 128 << 10 // anyone may send one: 1,000 members of 64 bytes are half of it
+	maxBody    = 1 << 20   // most routes
+	maxMembers = 128 << 10 // anyone may send one: 1,000 members of 64 bytes are half of it
 )
 
 // takeBody reads the body of the request.
 func (c *Call) takeBody() error {
-	limit := min(c.Route.Body.Limit, c.shared.limits.MaxBody)
+	limit := min(maxBody, c.shared.limits.MaxBody)
+	if c.Route.Body == api.BodyMembers {
+		limit = min(maxMembers, limit)
+	}
 	if c.R.ContentLength > limit {
 		return &http.MaxBytesError{Limit: limit}
 	}
@@ -53,9 +57,17 @@ func (c *Call) takeBody() error {
 // heavyMembers is how many members of one question are a unit of heavy work.
 const heavyMembers = 100
 
-// RowsOf is what a list of rows that are written counts for; one that is empty, for one.
-func RowsOf(n int) leaderboard.Charge {
-	return leaderboard.Charge{leaderboard.QuotaKindRows: max(1, n)}
+// bodyCounts returns what a body counts for against quotas, before it is decoded. An empty list of rows counts for one.
+func (rt *Route) bodyCounts(body []byte) leaderboard.Charge {
+	elements := min(wire.OutlineOf(body).Elements, leaderboard.MaxFriends) // no route takes more, and a refused request costs no debt
+	switch rt.Body {
+	case api.BodyRows, api.BodyScores:
+		return leaderboard.Charge{leaderboard.QuotaKindRows: max(1, elements)}
+	case api.BodyMembers:
+		return LookUpsOf(elements)
+	default:
+		return leaderboard.Charge{}
+	}
 }
 
 // LookUpsOf is what a list of members that are looked up counts for.
@@ -76,7 +88,7 @@ func (c *Call) letIn() error {
 	if err != nil {
 		return err
 	}
-	return c.Charge(c.Route.Body.counts(c.body.Bytes))
+	return c.Charge(c.Route.bodyCounts(c.body.Bytes))
 }
 
 // admit returns why the request would be refused with any body.
@@ -84,7 +96,7 @@ func (c *Call) admit() error {
 	if err := c.shared.guard.Served.Check(); err != nil {
 		return err
 	}
-	if c.Route.Admitted {
+	if c.Route.Body == api.BodyScores {
 		return c.shared.writer.Admit(c.Params.PathValue("board"), max(0, c.R.ContentLength))
 	}
 	return nil

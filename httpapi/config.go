@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -109,9 +108,8 @@ func (c Config) withDefaults() Config {
 // shows returns all Shows in the order in which they are looked up: what is kept with entries first, since it may have the answer read
 // again.
 func (c *Config) shows() []Show {
-	list := slices.Clone(c.Shows)
-	slices.SortStableFunc(list, func(a, b Show) int { return cmp.Compare(kindOf(a), kindOf(b)) })
-	return list
+	about := slices.DeleteFunc(slices.Clone(c.Shows), func(show Show) bool { return !isAbout(show) })
+	return slices.Concat(slices.DeleteFunc(slices.Clone(c.Shows), isAbout), about)
 }
 
 // What decides which requests get in.

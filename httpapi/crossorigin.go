@@ -22,7 +22,7 @@ func crossOrigin(origins []string, routes []Route) *cors.Cors {
 	}
 	methods := []string{http.MethodHead}
 	for i := range routes {
-		if r := &routes[i]; !r.Ops && !slices.Contains(methods, r.Method) {
+		if r := &routes[i]; !r.Ops() && !slices.Contains(methods, r.Method) {
 			methods = append(methods, r.Method)
 		}
 	}

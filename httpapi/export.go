@@ -60,13 +60,7 @@ func tooManyExports(most int) error {
 // export answers GET …/export: all entries of a period in one state, best first. They are sent as they are read, so an
 // error in the middle can only be told by breaking the connection off: a body that came to its end is whole.
 func (h *exportHandlers) export(c *Call) error {
-	format := c.Params.Text("format")
-	if format == "" {
-		format = formatCSV
-	}
-	if format != formatCSV && format != formatJSONL {
-		c.Params.BadParam("format", "want csv or jsonl")
-	}
+	format := c.Params.Word("format")
 	raw, kept := c.Params.Boolean("raw"), keptAmong(c.asked())
 	window, period := c.Params.Window(), c.Params.Text("period")
 	if err := c.Params.BadInput(); err != nil {

@@ -18,8 +18,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
@@ -388,7 +388,7 @@ func TestExportsAreQuick(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const stall = 30 * time.Second
 				w := exportWriter{
-					download: download{stall: stall, call: &Call{response: response{shared: &shared{}, W: httptest.NewRecorder(), R: httptest.NewRequest(http.MethodGet, "/", nil)}, Route: &Route{Access: guard.AccessAnyone}}},
+					download: download{stall: stall, call: &Call{response: response{shared: &shared{}, W: httptest.NewRecorder(), R: httptest.NewRequest(http.MethodGet, "/", nil)}, Route: &Route{Pattern: Pattern{Operation: api.Operation{Access: api.AccessAnyone}}}}},
 					ref:      &leaderboard.PeriodRef{}, format: formatCSV, row: exportRow{tiebreak: &leaderboard.Tiebreak{}},
 				}
 				start, err := time.Now(), w.begin(leaderboard.State{})

@@ -73,3 +73,6 @@ type fakePeople struct{}
 const roleWithout = "nothing any more"
 
 func (fakePeople) Holds(k *leaderboard.Key) bool { return k.Person != "" && k.Role != roleWithout }
+
+// routesOfEngine are the routes of the engine, as a server without features has them.
+func routesOfEngine() []Route { return New(Config{Metrics: http.NotFoundHandler()}).Routes() }

@@ -93,7 +93,7 @@ func (h *hiddenHandlers) restore(c *Call) error {
 // list answers GET /v1/hidden: members hidden everywhere, then by board.
 func (h *hiddenHandlers) list(c *Call) error {
 	q := leaderboard.HiddenQuery{Board: c.Params.Text("board"), Member: c.Params.OptionalMember()}
-	q.Limit = int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	q.Limit = int(c.Params.Integer("limit"))
 	of := wire.List{Name: "hidden " + q.Board}
 	if cursor := c.Params.Text("cursor"); cursor != "" {
 		after, ok := of.After(cursor)

@@ -92,7 +92,7 @@ func (m *keptModes) slot(mode leaderboard.Mode, strings, shows bool) *atomic.Poi
 
 // keptBeside returns what a form that is kept shows beside the entries of a page; nil: it has to be looked up.
 func (on *Target) keptBeside(page *leaderboard.Page, strings bool) Besides {
-	if page.Encoded == nil || len(on.Shows) != 1 || kindOf(on.Shows[0]) != ShowsKept {
+	if page.Encoded == nil || len(on.Shows) != 1 || isAbout(on.Shows[0]) {
 		return nil
 	}
 	if kept := formsOf(page).slot(on.Query.Mode, strings, true).Load(); kept != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -34,14 +34,14 @@ func TestKeyOnEveryRoute(t *testing.T) {
 	elsewhere := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game2-*"} })
 	writes := e.fake.Writes()
 	methods := map[string][]string{}
-	for _, rt := range (&handlers{}).routes(true) {
+	for _, rt := range routesOfEngine() {
 		methods[rt.Path] = append(methods[rt.Path], rt.Method)
 		on := func(board, key string) apitest.Reply {
 			path := strings.NewReplacer("{board}", board, "{id}", "1").Replace(rt.Path)
 			return e.Do(apitest.Ask{Method: rt.Method, Path: concrete(path), Key: key})
 		}
 		name := rt.Method + " " + rt.Path
-		if rt.Access == guard.AccessAnyone {
+		if rt.Access == api.AccessAnyone {
 			continue
 		}
 		for sort, key := range dead {
@@ -49,7 +49,7 @@ func TestKeyOnEveryRoute(t *testing.T) {
 				t.Errorf("%s with a key that is %s: %d", name, sort, r.Status)
 			}
 		}
-		if r := on("b", apitest.NoKey); r.Status != 401 && rt.Access != guard.AccessReaders {
+		if r := on("b", apitest.NoKey); r.Status != 401 && rt.Access != api.AccessReaders {
 			t.Errorf("%s without a key: %d", name, r.Status)
 		}
 		for _, key := range lesser[rt.Access.Needs()] {
@@ -57,7 +57,7 @@ func TestKeyOnEveryRoute(t *testing.T) {
 				t.Errorf("%s with a lesser scope: %d", name, r.Status)
 			}
 		}
-		if !rt.SomeBoards && !rt.has("board") { // with one: TestNamesOfBoards
+		if !rt.SomeBoards && !rt.Has("board") { // with one: TestNamesOfBoards
 			if r := on("", elsewhere); r.Status != 403 {
 				t.Errorf("%s with a key for some boards: %d", name, r.Status)
 			}

@@ -8,18 +8,6 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Bounds of the lists of boards, periods, members and runs.
-const (
-	DefaultList = 100
-	MaxList     = 1000
-)
-
-// Bounds of a search of members.
-const (
-	DefaultFound = 20
-	MaxFound     = 100
-)
-
 const (
 	// maxScan bounds how many pages of boards one request looks through for those that the caller may see.
 	maxScan = 10

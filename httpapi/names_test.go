@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -35,11 +35,11 @@ var bodiesOf = map[string]struct{ plain, names string }{
 // namings are all places of all routes in which a request names a board.
 func namings(t *testing.T) (out []naming) {
 	t.Helper()
-	for _, rt := range (&handlers{}).routes(true) {
-		if rt.Access == guard.AccessAnyone || rt.Access == guard.AccessPlayers { // no key
+	for _, rt := range routesOfEngine() {
+		if rt.Access == api.AccessAnyone || rt.Access == api.AccessPlayers { // no key
 			continue
 		}
-		if rt.has("board") {
+		if rt.Has("board") {
 			out = append(out, naming{&rt, "path"})
 		}
 		for _, param := range rt.Params {
@@ -47,7 +47,7 @@ func namings(t *testing.T) (out []naming) {
 				out = append(out, naming{&rt, param})
 			}
 		}
-		if rt.Body.Limit == 0 {
+		if rt.Body == api.BodyNone {
 			continue
 		}
 		body, ok := bodiesOf[rt.Method+" "+rt.Path]
@@ -81,7 +81,7 @@ func (n *naming) ask(board, key string) apitest.Ask {
 }
 
 // isRead reports whether anyone may make the request of a public board.
-func (n *naming) isRead() bool { return n.route.Access == guard.AccessReaders }
+func (n *naming) isRead() bool { return n.route.Access == api.AccessReaders }
 
 // TestNamesOfBoards holds every place in which a request names a board against boards that are missing, private and public,
 // inside and outside of what a key is for, with no key and with one of each scope (promise G1). What needs a key is 403 for
@@ -118,7 +118,7 @@ func TestNamesOfBoards(t *testing.T) {
 						want = 401
 					case !scope.Includes(needs):
 						want, detail = 403, fmt.Sprintf("This needs a key with scope %s, the key given has scope %s.", needs, scope)
-					case !n.route.SomeBoards && !n.route.has("board"):
+					case !n.route.SomeBoards && !n.route.Has("board"):
 						want, detail = 403, "This needs a key for all boards, the key given is for game1-*."
 					case !n.isRead() && !inside:
 						want, detail = 403, only

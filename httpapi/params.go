@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -48,25 +49,54 @@ func (p *Params) Text(name string) string {
 	return v
 }
 
-// Integer returns a parameter's value, or def when it is not given.
-func (p *Params) Integer(name string, def, least, most int64) int64 {
+// of returns what the table of operations says of a parameter.
+func (p *Params) of(name string) *api.Param {
+	for i := range p.pattern.known {
+		if p.pattern.known[i].Name == name {
+			return &p.pattern.known[i]
+		}
+	}
+	panic("httpapi: " + p.pattern.ID + " has no parameter " + name)
+}
+
+// Integer returns a parameter's value.
+func (p *Params) Integer(name string) int64 {
+	of := p.of(name)
 	v, ok := p.Query.Get(name)
 	if !ok {
-		return def
+		return of.Number
 	}
 	n, ok := wire.ParseInteger(v)
-	if !ok || n < least || n > most {
-		p.BadParam(name, fmt.Sprintf("want a whole number from %d to %d", least, most))
-		return def
+	if !ok || n < of.Bounds[0] || n > of.Bounds[1] {
+		p.BadParam(name, fmt.Sprintf("want a whole number from %d to %d", of.Bounds[0], of.Bounds[1]))
+		return of.Number
 	}
 	return n
 }
 
-const maxInt64 = 1<<63 - 1
+// Word returns a parameter that is one of several words, its default when it is not given.
+func (p *Params) Word(name string) string {
+	of, v := p.of(name), p.Text(name)
+	if v == "" {
+		return of.Default
+	}
+	if !slices.Contains(of.Words, v) {
+		p.BadParam(name, "want "+either(of.Words))
+	}
+	return v
+}
+
+// either lists words to choose from.
+func either(words []string) string {
+	if len(words) == 2 {
+		return words[0] + " or " + words[1]
+	}
+	return "one of " + strings.Join(words, ", ")
+}
 
 // Duration returns a parameter that is a duration, 0 when it is not given.
-func (p *Params) Duration(name string, most time.Duration) time.Duration {
-	text := p.Text(name)
+func (p *Params) Duration(name string) time.Duration {
+	most, text := p.of(name).Most, p.Text(name)
 	if text == "" {
 		return 0
 	}
@@ -104,11 +134,7 @@ func unknownWindow(w string) string {
 	if w == "" || slices.Contains(all, leaderboard.Window(w)) {
 		return ""
 	}
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = string(all[i])
-	}
-	return "want one of " + strings.Join(names, ", ")
+	return "want " + either(api.Texts(all))
 }
 
 // Mode returns the mode asked for, "" when that is left to the board.
@@ -187,8 +213,7 @@ func (p *Params) fields() map[string]int64 {
 
 // PageParams returns the parameters of a page.
 func (p *Params) PageParams() (limit, offset int64, cursor string) {
-	limit = p.Integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
-	offset = p.Integer("offset", 0, 0, maxInt64)
+	limit, offset = p.Integer("limit"), p.Integer("offset")
 	cursor = p.Text("cursor")
 	if cursor != "" && p.Query.Has("offset") {
 		p.BadParam("cursor", "cursor and offset exclude each other")
@@ -198,8 +223,7 @@ func (p *Params) PageParams() (limit, offset int64, cursor string) {
 
 // AroundParams returns how many entries a slice is to have on either side.
 func (p *Params) AroundParams() (before, after int64) {
-	return p.Integer("before", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide),
-		p.Integer("after", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide)
+	return p.Integer("before"), p.Integer("after")
 }
 
 // Moment returns a parameter that is a time, 0 when it is not given.

@@ -19,7 +19,7 @@ type pastReader struct {
 // first. The limit counts the periods that are looked at.
 func (h *pastReader) history(c *Call) error {
 	member := c.Params.Member()
-	limit := c.Params.Integer("limit", leaderboard.DefaultPast, 1, leaderboard.MaxPast)
+	limit := c.Params.Integer("limit")
 	cursor := c.Params.Text("cursor")
 	on, err := h.Target(c)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -39,23 +39,23 @@ func withPlayer(t *testing.T, change ...func(*Config)) *env {
 func TestEveryRouteForPlayers(t *testing.T) {
 	e := withPlayer(t)
 	writes := e.fake.Writes()
-	for _, rt := range (&handlers{}).routes(true) {
-		if rt.Access == guard.AccessAnyone {
+	for _, rt := range routesOfEngine() {
+		if rt.Access == api.AccessAnyone {
 			continue
 		}
 		a := apitest.Ask{Method: rt.Method, Path: strings.NewReplacer("{board}", "open", "{member}", "5").Replace(rt.Path), Key: token5}
 		a.Path = concrete(a.Path)
 		r := e.Do(a)
 		switch {
-		case rt.Players == PlayersMaySubmit && rt.Path != "/v1/boards/{board}/scores" && rt.Path != "/v1/boards/{board}/plays":
+		case rt.Players == api.PlayersMaySubmit && rt.Path != "/v1/boards/{board}/scores" && rt.Path != "/v1/boards/{board}/plays":
 			t.Errorf("%s is for players to submit", rt.Path)
-		case rt.Players == PlayersMayReadOwn && (rt.Access != guard.AccessReaders || !rt.has("member") && !rt.Stream || !rt.has("board") && !slices.Contains(rt.Params, "boards") || rt.Method != http.MethodGet):
+		case rt.Players == api.PlayersMayReadOwn && (rt.Access != api.AccessReaders || !rt.Has("member") && !rt.Stream || !rt.Has("board") && !slices.Contains(rt.Params, "boards") || rt.Method != http.MethodGet):
 			t.Errorf("%s %s shows players what is theirs", rt.Method, rt.Path)
-		case rt.Access == guard.AccessReaders:
+		case rt.Access == api.AccessReaders:
 			if r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden {
 				t.Errorf("%s %s: %d, which anyone may read", rt.Method, rt.Path, r.Status)
 			}
-		case rt.Players == PlayersMaySubmit: // TestPlayerSubmits, TestBeginPlay
+		case rt.Players == api.PlayersMaySubmit: // TestPlayerSubmits, TestBeginPlay
 		default:
 			r.WantProblem(http.StatusForbidden, wire.CodeForbidden)
 		}

@@ -99,7 +99,7 @@ func (h *reader) scoreRank(c *Call) error {
 	}
 	var given *int64
 	if c.Params.Query.Has("tiebreak") {
-		tiebreak := c.Params.Integer("tiebreak", 0, -maxInt64-1, maxInt64)
+		tiebreak := c.Params.Integer("tiebreak")
 		given = &tiebreak
 	}
 	fields := c.Params.fields()
@@ -128,7 +128,7 @@ func (h *reader) scoreRank(c *Call) error {
 
 // distribution answers GET …/distribution: the histogram of the scores.
 func (h *reader) distribution(c *Call) error {
-	buckets := c.Params.Integer("buckets", leaderboard.DefaultBuckets, 1, leaderboard.MaxBuckets)
+	buckets := c.Params.Integer("buckets")
 	on, err := h.Target(c)
 	if err != nil {
 		return err

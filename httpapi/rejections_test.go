@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
@@ -89,7 +90,7 @@ func TestLetInAfterAll(t *testing.T) {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		go func() { time.Sleep(50 * time.Millisecond); room.Store(true) }()
 		c := Call{response: response{shared: s, R: r}}
-		c.follow(&Route{Admitted: true})
+		c.follow(&Route{Pattern: Pattern{Operation: api.Operation{Body: api.BodyScores}}})
 		if err := c.letIn(); err != nil {
 			t.Error(err)
 		}

@@ -108,7 +108,7 @@ type Target struct {
 func (r Resolver) Target(c *Call) (Target, error) {
 	window, period := c.Params.Window(), c.Params.Text("period")
 	mode := c.Params.Mode()
-	minSeq, shows := c.Params.Integer("min_seq", 0, 0, maxInt64), c.asked()
+	minSeq, shows := c.Params.Integer("min_seq"), c.asked()
 	if err := c.Params.BadInput(); err != nil {
 		return Target{}, err
 	}

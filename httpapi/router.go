@@ -5,31 +5,42 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"leaderboard/api"
+	"leaderboard/internal/wire"
 )
 
 // maxSegments is the greatest number of segments that the path of a route has.
 const maxSegments = 6
 
-// Pattern says which requests a route takes.
+// Pattern is an operation as a server has it, which says which requests a route takes.
 type Pattern struct {
-	Method   string   // GET includes HEAD
-	Path     string   // as in the document
-	segments []string // of path; {name} stands for any one
+	api.Operation
+	Params   []string    // of the query, as a problem names them; set by New, as what follows
+	known    []api.Param // all that any server has
+	segments []string    // of Path
 }
 
-func newPattern(method, path string) Pattern {
-	p := Pattern{Method: method, Path: path}
-	if path != "/" {
-		p.segments = strings.Split(path[1:], "/")
+// complete reads the path and the parameters. optional are those optional ones that this server has, in their order.
+func (p *Pattern) complete(optional []string) {
+	if p.Path != "/" {
+		p.segments = strings.Split(p.Path[1:], "/")
 	}
-	return p
+	p.known = api.ParamsOf(p.Query)
+	for i := range p.known {
+		if !p.known[i].Optional {
+			p.Params = append(p.Params, p.known[i].Name)
+		}
+	}
+	for _, name := range optional {
+		if slices.ContainsFunc(p.known, func(one api.Param) bool { return one.Name == name && one.Optional }) {
+			p.Params = append(p.Params, name)
+		}
+	}
+	if !p.AnyQuery() {
+		p.Params = append(p.Params, wire.NumbersParam)
+	}
 }
-
-func Get(path string) Pattern    { return newPattern(http.MethodGet, path) }
-func Put(path string) Pattern    { return newPattern(http.MethodPut, path) }
-func Post(path string) Pattern   { return newPattern(http.MethodPost, path) }
-func Patch(path string) Pattern  { return newPattern(http.MethodPatch, path) }
-func Delete(path string) Pattern { return newPattern(http.MethodDelete, path) }
 
 // matches reports whether a path is of this form, which has as many segments.
 func (p *Pattern) matches(s *segments) bool {
@@ -40,9 +51,6 @@ func (p *Pattern) matches(s *segments) bool {
 	}
 	return true
 }
-
-// has reports whether a segment stands for {name}.
-func (p *Pattern) has(name string) bool { return slices.Contains(p.segments, "{"+name+"}") }
 
 // value returns the decoded segment that stands for {name}.
 func (p *Pattern) value(s *segments, name string) string {

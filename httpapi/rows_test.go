@@ -5,14 +5,18 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 )
 
 // TestRoutesOfFeatures: rows of others are in the table, and are held to what it says as all rows are.
 func TestRoutesOfFeatures(t *testing.T) {
-	row := Route{Pattern: Get("/v1/boards/{board}/echo"), Access: guard.AccessWriters, Params: []string{"say"}, Handle: func(c *Call) error {
+	type query struct {
+		Say string `query:"say"`
+	}
+	echo := api.Operation{Method: http.MethodGet, Path: "/v1/boards/{board}/echo", Access: api.AccessWriters, Query: query{}}
+	row := Route{Pattern: Pattern{Operation: echo}, Handle: func(c *Call) error {
 		return c.SendJSON(http.StatusOK, c.Params.PathValue("board")+" "+c.Params.Text("say"))
 	}}
 	e := newEnv(t, func(c *Config) { c.Routes = []Route{row} })
@@ -33,6 +37,6 @@ func TestRoutesOfFeatures(t *testing.T) {
 			t.Errorf("a route that states no access begins to serve: %q", why)
 		}
 	}()
-	row.Access = guard.AccessUnsaid
+	row.Access = api.AccessUnsaid
 	newEnv(t, func(c *Config) { c.Routes = []Route{row} })
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"leaderboard/api"
 	"leaderboard/internal/wire"
@@ -50,9 +49,6 @@ type runHandlers struct {
 	refresher Refresher
 }
 
-// maxWait bounds ?wait= of a rebuild.
-const maxWait = 5 * time.Minute
-
 // runFailed makes the error of a run that was waited for and failed: who only looks at the status, as cron jobs do, is to
 // hear of it.
 func runFailed(r *leaderboard.Run) error {
@@ -78,7 +74,7 @@ func (h *runHandlers) rebuild(c *Call) error {
 	default:
 		return wire.Malformed(wire.InputError{Pointer: "/kind", Detail: "want full, incremental or recompute"})
 	}
-	wait := c.Params.Duration("wait", maxWait)
+	wait := c.Params.Duration("wait")
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
@@ -135,7 +131,7 @@ func (h *runHandlers) get(c *Call) error {
 
 // list answers GET /v1/runs: newest first, of all boards or of one.
 func (h *runHandlers) list(c *Call) error {
-	limit := int(c.Params.Integer("limit", DefaultList, 1, MaxList))
+	limit := int(c.Params.Integer("limit"))
 	name, cursor := c.Params.Text("board"), c.Params.Text("cursor")
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -159,15 +155,9 @@ func (h *runHandlers) list(c *Call) error {
 	return SendList(c, "runs", runs, limit, api.RunOf, func(last *leaderboard.Run) string { return of.CursorID(last.ID) })
 }
 
-// maxVerifyWait is how long a verification may take: of a derived board it reads all entries of all sources.
-const maxVerifyWait = 5 * time.Minute
-
 // verify answers GET …/verify: the Redis copy against the database at one seq, or a derived board against its sources.
 func (h *runHandlers) verify(c *Call) error {
-	window, period, against := c.Params.Window(), c.Params.Text("period"), c.Params.Text("against")
-	if against != "" && against != "copy" && against != "sources" {
-		c.Params.BadParam("against", "want copy or sources")
-	}
+	window, period, against := c.Params.Window(), c.Params.Text("period"), c.Params.Word("against")
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}

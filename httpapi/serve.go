@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 )
 
@@ -40,7 +41,7 @@ func (c *Call) run() (err error) {
 	if err = c.authorize(); err != nil {
 		return err
 	}
-	if !c.Route.AnyQuery {
+	if !c.Route.AnyQuery() {
 		if err = c.Params.Query.Parse(c.R.URL.RawQuery, c.Route.Params); err == nil {
 			c.Strings, err = c.Params.Query.Strings()
 		}
@@ -52,18 +53,18 @@ func (c *Call) run() (err error) {
 		}
 	}
 	served := c.Start
-	if c.Route.Body.Limit == 0 && c.R.ContentLength != 0 {
+	if c.Route.Body == api.BodyNone && c.R.ContentLength != 0 {
 		// net/http would wait for a body that is not wanted before it sends a long answer, with the request's permit taken.
 		c.W.Header().Set("Connection", "close")
 	}
-	if c.Route.Body.Limit > 0 {
+	if c.Route.Body != api.BodyNone {
 		defer c.shared.guard.Intake.Drop(&c.body)
 		if err := c.letIn(); err != nil {
 			return err
 		}
 		served = time.Now()
 	}
-	if !c.Route.Ops && !c.Route.Stream {
+	if !c.Route.Ops() && !c.Route.Stream {
 		if err := c.shared.guard.Served.Acquire(); err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func (c *Call) finish() {
 
 func (c *Call) report() {
 	took := time.Since(c.Start)
-	if !c.Route.Ops {
+	if !c.Route.Ops() {
 		c.shared.traffic.answered(c.Route.read && c.Status < http.StatusBadRequest, c.Start.Add(took))
 	}
 	c.shared.observer.RequestAnswered(Answered{

@@ -38,7 +38,7 @@ func New(cfg Config) *API {
 			values: newHeaderValues("Accept-Encoding"), shows: cfg.shows(),
 		},
 		handlers: h, unknown: h.lost(), wrongMethod: nowhere(wire.CodeMethod),
-		preflight: Route{Access: guard.AccessAnyone, Ops: true, AnyQuery: true, Handle: preflight},
+		preflight: open(preflight),
 	}
 	if cfg.Pages != nil {
 		h.pages.handler = cfg.Pages(http.HandlerFunc(a.answer))
@@ -47,14 +47,19 @@ func New(cfg Config) *API {
 	if a.shared.cors = crossOrigin(cfg.CORSOrigins, a.routes); a.shared.cors != nil {
 		a.shared.values = newHeaderValues("Accept-Encoding, Origin")
 	}
+	var optional []string
+	for _, show := range a.shared.shows {
+		optional = append(optional, show.Param())
+	}
+	if cfg.Friends != nil {
+		optional = append(optional, "friends")
+	}
 	for i := range a.routes {
 		a.routes[i].checkPolicy()
 		a.routes[i].read = a.routes[i].isRead()
 		rt := &a.routes[i]
-		if !rt.AnyQuery {
-			rt.Params = slices.Concat(rt.Params, rt.Shows.params(a.shared.shows), []string{wire.NumbersParam})
-		}
-		if !rt.Ops && !rt.Stream {
+		rt.complete(optional)
+		if !rt.Ops() && !rt.Stream {
 			rt.span = rt.Method + " " + rt.Path // as OpenTelemetry's conventions have it
 		}
 		a.router.add(&a.routes[i].Pattern, i)

@@ -87,33 +87,10 @@ const SlowLookUp = 50 * time.Millisecond
 // MaxKeptBoards is how many boards standings with what is kept may name.
 const MaxKeptBoards = 100
 
-// Shows says which Shows have parameters of a route.
-type Shows uint8
-
-// What a route shows.
-const (
-	ShowsKept  Shows = 1 << iota // what is kept with entries
-	ShowsAbout                   // what is about members, whatever entries they have
-
-	ShowsAll = ShowsAbout | ShowsKept
-)
-
-// kindOf returns which of them a Show is.
-func kindOf(show Show) Shows {
-	if _, kept := show.(Kept); kept {
-		return ShowsKept
-	}
-	return ShowsAbout
-}
-
-// params returns the parameters of Shows that a route has.
-func (s Shows) params(all []Show) (names []string) {
-	for _, show := range all {
-		if s&kindOf(show) != 0 {
-			names = append(names, show.Param())
-		}
-	}
-	return names
+// isAbout reports whether a Show is about members, whatever entries they have. Others are kept with entries.
+func isAbout(show Show) bool {
+	_, kept := show.(Kept)
+	return !kept
 }
 
 // keptAmong returns the Kept of a list; nil: it has none.

@@ -68,14 +68,6 @@ type standingFinder struct {
 	observer Observer
 }
 
-// params returns the parameters of a submission that are about standings.
-func (f *standingFinder) params() []string {
-	if f.friends == nil {
-		return []string{"standings", "mode"}
-	}
-	return []string{"standings", "mode", "friends"}
-}
-
 // moved is the results on one board of which standings are wanted.
 type moved struct {
 	first *leaderboard.PeriodRef

@@ -46,7 +46,7 @@ type statusHandlers struct {
 
 // get answers GET /v1/status.
 func (h *statusHandlers) get(c *Call) error {
-	limit := int(c.Params.Integer("limit", maxStatus, 1, maxStatus))
+	limit := int(c.Params.Integer("limit"))
 	of := wire.List{Name: "status"}
 	after := AfterCursor(c, of.After)
 	if err := c.Params.BadInput(); err != nil {

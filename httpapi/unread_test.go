@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"leaderboard/httpapi/apitest"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -102,13 +101,13 @@ func TestBuffers(t *testing.T) {
 	exported := make(chan bool)
 	streams := NewStreams(1)
 	e := newEnv(t, func(c *Config) {
-		c.Routes = []Route{{Pattern: Get("/v1/boards/{board}/stream"), Access: guard.AccessReaders, Stream: true, Handle: func(c *Call) error {
+		c.Routes = []Route{On("streamPage", func(c *Call) error {
 			defer c.SetBuffers(StreamBuffer)()
 			to, _ := BeginStream(c)
 			to.Write([]byte(":\n\n"))
 			<-streams.Ended()
 			return nil
-		}}}
+		})}
 		c.Writer.(*fake).exportAll = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, _ func([]leaderboard.Entry) error) error {
 			defer func() { <-exported }()
 			return begin(leaderboard.State{})

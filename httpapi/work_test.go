@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -28,13 +28,13 @@ func bodyRoutes(e *env) (asks []apitest.Ask, members [][]string) {
 	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
 	e.fake.Players.Tokens[token5] = &leaderboard.Player{Member: "5", All: true}
 	id, _ := leaderboard.KeyIDIn(e.Key(leaderboard.ScopeRead, nil))
-	for _, rt := range (&handlers{}).routes(false) {
-		if rt.Body.Limit == 0 {
+	for _, rt := range routesOfEngine() {
+		if rt.Body == api.BodyNone {
 			continue
 		}
 		path := strings.NewReplacer("{board}", "b", "{member}", "m", "{id}", id, "{name}", "game").Replace(rt.Path)
 		key := apitest.AdminKey
-		if rt.Access == guard.AccessPlayers {
+		if rt.Access == api.AccessPlayers {
 			key = token5
 		}
 		asks = append(asks, apitest.Ask{Method: rt.Method, Path: path, Key: key})

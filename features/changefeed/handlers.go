@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"leaderboard/httpapi"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -24,8 +23,6 @@ const (
 	maxChanges, defaultChanges = 5000, 1000
 	// maxChangeBytes bounds an answer: it ends behind the line that goes past it.
 	maxChangeBytes = 1 << 20
-	// maxFeedWait bounds ?wait= of the feed.
-	maxFeedWait = time.Minute
 	// feedLooksApart is the least time between two looks at the log for a client that waits: commits of meanwhile come together.
 	feedLooksApart = 20 * time.Millisecond
 
@@ -52,7 +49,7 @@ type handlers struct {
 func Routes(find httpapi.Resolver, log Log, feed httpapi.Feed, streams *httpapi.Streams) []httpapi.Route {
 	h := &handlers{find, log, feed, streams}
 	return []httpapi.Route{
-		{Pattern: httpapi.Get("/v1/boards/{board}/changes"), Access: guard.AccessAdmins, Params: []string{"window", "after", "limit", "wait"}, ExtraTime: maxFeedWait, Heavy: 1, Stream: true, Handle: h.serve},
+		httpapi.On("readChanges", h.serve),
 	}
 }
 
@@ -90,8 +87,8 @@ type feed struct {
 // open reads what the feed is asked for.
 func (h *handlers) open(c *httpapi.Call) (*feed, error) {
 	f := &feed{handlers: h, call: c, form: wire.ChangeForm{Board: c.Params.PathValue("board")}}
-	f.limit = int(c.Params.Integer("limit", defaultChanges, 1, maxChanges))
-	f.wait = c.Params.Duration("wait", maxFeedWait)
+	f.limit = int(c.Params.Integer("limit"))
+	f.wait = c.Params.Duration("wait")
 	window, cursor := c.Params.Window(), c.Params.Text("after")
 	if last := c.R.Header.Get("Last-Event-ID"); last != "" { // of a client that comes back
 		cursor = last

@@ -48,14 +48,14 @@ type handlers struct {
 func Routes(endpoints Endpoints, tester Tester, private bool) []httpapi.Route {
 	h := &handlers{endpoints, tester, private}
 	return []httpapi.Route{
-		{Pattern: httpapi.Get("/v1/endpoints"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"limit", "cursor"}, Handle: h.list},
-		{Pattern: httpapi.Get("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.get},
-		{Pattern: httpapi.Put("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.put},
-		{Pattern: httpapi.Delete("/v1/endpoints/{name}"), Access: guard.AccessAdmins, SomeBoards: true, Writes: true, Handle: h.delete},
-		{Pattern: httpapi.Post("/v1/endpoints/{name}/rotate"), Access: guard.AccessAdmins, SomeBoards: true, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.rotate},
-		{Pattern: httpapi.Post("/v1/endpoints/{name}/test"), Access: guard.AccessAdmins, SomeBoards: true, ExtraTime: maxTestWait, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Heavy: 5, Handle: h.test},
-		{Pattern: httpapi.Get("/v1/endpoints/{name}/deliveries"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"state", "limit", "cursor"}, Heavy: 1, Handle: h.deliveries},
-		{Pattern: httpapi.Post("/v1/endpoints/{name}/replay"), Access: guard.AccessAdmins, SomeBoards: true, ExtraTime: time.Minute, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Heavy: 10, Handle: h.replay},
+		httpapi.On("listEndpoints", h.list),
+		httpapi.On("getEndpoint", h.get),
+		httpapi.On("putEndpoint", h.put),
+		httpapi.On("deleteEndpoint", h.delete),
+		httpapi.On("rotateEndpoint", h.rotate),
+		httpapi.On("testEndpoint", h.test),
+		httpapi.On("listDeliveries", h.deliveries),
+		httpapi.On("replayEvents", h.replay),
 	}
 }
 
@@ -207,7 +207,7 @@ func (h *handlers) get(c *httpapi.Call) error {
 
 // list answers GET /v1/endpoints: all that the key may see.
 func (h *handlers) list(c *httpapi.Call) error {
-	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
+	limit := int(c.Params.Integer("limit"))
 	of := wire.List{Name: "endpoints"}
 	after := httpapi.AfterCursor(c, of.After)
 	if err := c.Params.BadInput(); err != nil {
@@ -257,9 +257,6 @@ func (h *handlers) rotate(c *httpapi.Call) error {
 	return sendEndpoint(c, http.StatusOK, &e, secret)
 }
 
-// maxTestWait is longer than an attempt takes at most.
-const maxTestWait = 20 * time.Second
-
 // test answers POST /v1/endpoints/{name}/test once the endpoint has answered.
 func (h *handlers) test(c *httpapi.Call) error {
 	name, err := endpointName(c)
@@ -292,14 +289,10 @@ func showDelivery(d *leaderboard.Delivery) api.Delivery {
 
 // deliveries answers GET /v1/endpoints/{name}/deliveries: newest event first.
 func (h *handlers) deliveries(c *httpapi.Call) error {
-	q := leaderboard.DeliveriesQuery{Endpoint: c.Params.PathValue("name"), State: leaderboard.DeliveryState(c.Params.Text("state"))}
-	limit := int(c.Params.Integer("limit", defaultDeliveries, 1, maxDeliveries))
+	q := leaderboard.DeliveriesQuery{Endpoint: c.Params.PathValue("name")}
+	limit := int(c.Params.Integer("limit"))
+	q.State = leaderboard.DeliveryState(c.Params.Word("state"))
 	of := wire.List{Name: "deliveries " + q.Endpoint + " " + string(q.State)}
-	switch q.State {
-	case "", leaderboard.DeliveryStateWaiting, leaderboard.DeliveryStateDelivered, leaderboard.DeliveryStateFailed:
-	default:
-		c.Params.BadParam("state", "want one of waiting, delivered, failed")
-	}
 	q.Before = httpapi.AfterCursor(c, of.AfterID)
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -314,12 +307,6 @@ func (h *handlers) deliveries(c *httpapi.Call) error {
 	}
 	return httpapi.SendList(c, "deliveries", found, limit, showDelivery, func(last *leaderboard.Delivery) string { return of.CursorID(last.Seq) })
 }
-
-// Bounds of the list of deliveries, which come with their payloads.
-const (
-	defaultDeliveries = 20
-	maxDeliveries     = 100
-)
 
 // replay answers POST /v1/endpoints/{name}/replay: 202 with how many events are delivered once more.
 func (h *handlers) replay(c *httpapi.Call) error {

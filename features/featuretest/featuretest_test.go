@@ -5,9 +5,9 @@ import (
 	"os"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/leaks"
 	"leaderboard/leaderboard"
 )
@@ -18,8 +18,9 @@ func TestMain(m *testing.M) { os.Exit(leaks.Main(m)) }
 func TestNew(t *testing.T) {
 	e := New(t, func(f *apitest.Fake) []httpapi.Route {
 		find := httpapi.Resolver{Catalog: f}
+		title := api.Operation{Method: http.MethodGet, Path: "/v1/boards/{board}/title", Access: api.AccessReaders}
 		return []httpapi.Route{{
-			Pattern: httpapi.Get("/v1/boards/{board}/title"), Access: guard.AccessReaders, Handle: find.RetryOutdated(func(c *httpapi.Call) error {
+			Pattern: httpapi.Pattern{Operation: title}, Handle: find.RetryOutdated(func(c *httpapi.Call) error {
 				board, err := find.ResolveBoard(c)
 				if err != nil {
 					return err

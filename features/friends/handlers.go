@@ -2,13 +2,11 @@ package friends
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"strconv"
 
 	"leaderboard/api"
 	"leaderboard/httpapi"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -36,13 +34,12 @@ type handlers struct {
 // Routes returns the rows of the lists of friends, and of boards among friends.
 func Routes(find httpapi.Resolver, reading httpapi.Reading, lists Lists) []httpapi.Route {
 	h := &handlers{find, reading, lists}
-	rows := httpapi.BodyRule{Limit: httpapi.AnyBody, Charge: httpapi.RowsOf}
 	return []httpapi.Route{
-		{Pattern: httpapi.Get("/v1/boards/{board}/members/{member}/friends"), Access: guard.AccessHolders, Players: httpapi.PlayersMayReadFriends, Params: httpapi.Common("limit", "offset"), Shows: httpapi.ShowsAll, Handle: find.RetryOutdated(h.onBoard)},
-		{Pattern: httpapi.Get("/v1/members/{member}/friends"), Access: guard.AccessHolders, Params: []string{"limit", "cursor"}, Handle: h.list},
-		{Pattern: httpapi.Put("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.put},
-		{Pattern: httpapi.Post("/v1/members/{member}/friends"), Access: guard.AccessWriters, Body: rows, Writes: true, Handle: h.add},
-		{Pattern: httpapi.Delete("/v1/members/{member}/friends/{friend}"), Access: guard.AccessWriters, Writes: true, Handle: h.remove},
+		httpapi.On("getBoardFriends", find.RetryOutdated(h.onBoard)),
+		httpapi.On("listFriends", h.list),
+		httpapi.On("putFriends", h.put),
+		httpapi.On("addFriends", h.add),
+		httpapi.On("removeFriend", h.remove),
 	}
 }
 
@@ -115,7 +112,7 @@ func (h *handlers) remove(c *httpapi.Call) error {
 // list answers GET /v1/members/{member}/friends: in the byte order of their ids.
 func (h *handlers) list(c *httpapi.Call) error {
 	member := c.Params.Member()
-	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
+	limit := int(c.Params.Integer("limit"))
 	cursor := c.Params.Text("cursor")
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -143,8 +140,8 @@ func (h *handlers) list(c *httpapi.Call) error {
 // onBoard answers GET …/members/{member}/friends: the member's friends and the member, best first.
 func (h *handlers) onBoard(c *httpapi.Call) error {
 	member := c.Params.Member()
-	limit := c.Params.Integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
-	offset := c.Params.Integer("offset", 0, 0, math.MaxInt64)
+	limit := c.Params.Integer("limit")
+	offset := c.Params.Integer("offset")
 	on, err := h.Target(c)
 	if err != nil {
 		return err

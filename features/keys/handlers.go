@@ -7,7 +7,6 @@ import (
 
 	"leaderboard/api"
 	"leaderboard/httpapi"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -35,15 +34,14 @@ type handlers struct{ keys Keys }
 
 // routes are the routes about keys.
 func (h *handlers) routes() []httpapi.Route {
-	body := httpapi.BodyRule{Limit: httpapi.AnyBody}
 	return []httpapi.Route{
-		{Pattern: httpapi.Get("/v1/keys"), Access: guard.AccessAdmins, Params: []string{"limit", "cursor"}, Handle: h.list},
-		{Pattern: httpapi.Post("/v1/keys"), Access: guard.AccessAdmins, Body: body, Writes: true, Handle: h.create},
-		{Pattern: httpapi.Get("/v1/key"), Access: guard.AccessHolders, SomeBoards: true, Handle: h.self},
-		{Pattern: httpapi.Get("/v1/keys/{id}"), Access: guard.AccessAdmins, Handle: h.get},
-		{Pattern: httpapi.Patch("/v1/keys/{id}"), Access: guard.AccessAdmins, MergePatch: true, Body: body, Writes: true, Handle: h.patch},
-		{Pattern: httpapi.Delete("/v1/keys/{id}"), Access: guard.AccessAdmins, Writes: true, Handle: h.revoke},
-		{Pattern: httpapi.Post("/v1/keys/{id}/rotate"), Access: guard.AccessAdmins, Body: body, Writes: true, Handle: h.rotate},
+		httpapi.On("listKeys", h.list),
+		httpapi.On("createKey", h.create),
+		httpapi.On("getOwnKey", h.self),
+		httpapi.On("getKey", h.get),
+		httpapi.On("changeKey", h.patch),
+		httpapi.On("revokeKey", h.revoke),
+		httpapi.On("rotateKey", h.rotate),
 	}
 }
 
@@ -204,7 +202,7 @@ func (h *handlers) rotate(c *httpapi.Call) error {
 
 // list answers GET /v1/keys, in the order of their ids.
 func (h *handlers) list(c *httpapi.Call) error {
-	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
+	limit := int(c.Params.Integer("limit"))
 	of := wire.List{Name: "keys"}
 	after := httpapi.AfterCursor(c, of.After)
 	if err := c.Params.BadInput(); err != nil {

@@ -17,7 +17,7 @@ const leastLetters = 3
 // find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q. A cursor has the name of a member
 // that is on the board, never of one that is not.
 func (h *handlers) find(c *httpapi.Call) error {
-	q := leaderboard.ShownQuery{Limit: int(c.Params.Integer("limit", httpapi.DefaultFound, 1, httpapi.MaxFound)) + 1, Prefix: prefixParam(c)}
+	q := leaderboard.ShownQuery{Limit: int(c.Params.Integer("limit")) + 1, Prefix: prefixParam(c)}
 	cursor := c.Params.Text("cursor")
 	on, err := h.Target(c)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"leaderboard/api"
 	"leaderboard/httpapi"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -46,14 +45,13 @@ type handlers struct {
 // Routes returns the rows of profiles, and of what finds members.
 func Routes(find httpapi.Resolver, reading httpapi.Reading, people People) []httpapi.Route {
 	h := &handlers{find, reading, people}
-	body := httpapi.BodyRule{Limit: httpapi.AnyBody}
 	return []httpapi.Route{
-		{Pattern: httpapi.Get("/v1/boards/{board}/members"), Access: guard.AccessReaders, Params: httpapi.Common("q", "limit", "cursor"), Shows: httpapi.ShowsAbout, Heavy: 5, Handle: find.RetryOutdated(h.find)},
-		{Pattern: httpapi.Get("/v1/members"), Access: guard.AccessAdmins, Params: []string{"q", "by", "limit", "cursor"}, Heavy: 5, Handle: h.search},
-		{Pattern: httpapi.Get("/v1/members/{member}"), Access: guard.AccessHolders, Handle: h.get},
-		{Pattern: httpapi.Put("/v1/members/{member}"), Access: guard.AccessWriters, Body: body, Writes: true, Handle: h.put},
-		{Pattern: httpapi.Patch("/v1/members/{member}"), Access: guard.AccessWriters, MergePatch: true, Body: body, Writes: true, Handle: h.patch},
-		{Pattern: httpapi.Post("/v1/members/{member}/reset-name"), Access: guard.AccessAdmins, Body: body, Writes: true, Handle: h.resetName},
+		httpapi.On("findMembers", find.RetryOutdated(h.find)),
+		httpapi.On("searchMembers", h.search),
+		httpapi.On("getProfile", h.get),
+		httpapi.On("putProfile", h.put),
+		httpapi.On("patchProfile", h.patch),
+		httpapi.On("resetName", h.resetName),
 	}
 }
 
@@ -75,7 +73,7 @@ func showProfile(p *leaderboard.Profile) api.Profile {
 
 // search answers GET /v1/members: those whose id or name begins with q.
 func (h *handlers) search(c *httpapi.Call) error {
-	q := leaderboard.MemberQuery{Limit: int(c.Params.Integer("limit", httpapi.DefaultFound, 1, httpapi.MaxFound)) + 1}
+	q := leaderboard.MemberQuery{Limit: int(c.Params.Integer("limit")) + 1}
 	if q.Prefix, _ = c.Params.Query.Get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
 		c.Params.BadParam("q", fmt.Sprintf("want at most %d bytes", leaderboard.MaxDisplayName))
 	}

@@ -113,7 +113,7 @@ func (h *issuerHandlers) remove(c *httpapi.Call) error {
 
 // list answers GET /v1/issuers, in the order of their names.
 func (h *issuerHandlers) list(c *httpapi.Call) error {
-	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
+	limit := int(c.Params.Integer("limit"))
 	of := wire.List{Name: "issuers"}
 	after := httpapi.AfterCursor(c, of.After)
 	if err := c.Params.BadInput(); err != nil {

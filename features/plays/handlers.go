@@ -9,7 +9,6 @@ import (
 
 	"leaderboard/api"
 	"leaderboard/httpapi"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -43,10 +42,7 @@ func NewHandlers(find httpapi.Resolver, plays Beginner, tokens Tokens) *Handlers
 
 // Routes returns the routes about plays.
 func (h *Handlers) Routes() []httpapi.Route {
-	return []httpapi.Route{{
-		Pattern: httpapi.Post("/v1/boards/{board}/plays"), Access: guard.AccessPlayers, Players: httpapi.PlayersMaySubmit,
-		Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.begin,
-	}}
+	return []httpapi.Route{httpapi.On("beginPlay", h.begin)}
 }
 
 // begin answers POST …/plays: 201 with a play of the player, which ends the one before it.

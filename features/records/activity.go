@@ -13,7 +13,7 @@ import (
 
 // activity answers GET …/activity: what was submitted hour by hour, newest first.
 func (h *handlers) activity(c *httpapi.Call) error {
-	hours := int(c.Params.Integer("hours", leaderboard.DefaultActivityHours, 1, leaderboard.MaxActivityHours))
+	hours := int(c.Params.Integer("hours"))
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"leaderboard/api"
 	"leaderboard/httpapi"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -34,9 +33,9 @@ type handlers struct {
 func Routes(find httpapi.Resolver, rankings httpapi.Rankings, records Records) []httpapi.Route {
 	h := &handlers{find, rankings, records}
 	return []httpapi.Route{
-		{Pattern: httpapi.Get("/v1/boards/{board}/members/{member}/submissions"), Access: guard.AccessWriters, Heavy: 1, Params: []string{"limit", "cursor"}, Handle: h.list},
-		{Pattern: httpapi.Get("/v1/boards/{board}/race"), Access: guard.AccessReaders, Heavy: 2, Handle: find.RetryOutdated(h.race)},
-		{Pattern: httpapi.Get("/v1/boards/{board}/activity"), Access: guard.AccessWriters, Params: []string{"hours"}, Heavy: 5, Handle: h.activity},
+		httpapi.On("listSubmissions", h.list),
+		httpapi.On("getRace", find.RetryOutdated(h.race)),
+		httpapi.On("getActivity", h.activity),
 	}
 }
 
@@ -57,7 +56,7 @@ func showSubmission(r *SubmissionRecord) api.SubmissionRecord {
 // list answers GET …/members/{member}/submissions, newest first.
 func (h *handlers) list(c *httpapi.Call) error {
 	member := c.Params.Member()
-	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
+	limit := int(c.Params.Integer("limit"))
 	cursor := c.Params.Text("cursor")
 	if err := c.Params.BadInput(); err != nil {
 		return err

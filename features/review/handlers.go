@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"leaderboard/api"
 	"leaderboard/httpapi"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -35,10 +33,10 @@ type handlers struct {
 func Routes(held Reviews, boards httpapi.BoardFinder) []httpapi.Route {
 	h := &handlers{held, boards}
 	return []httpapi.Route{
-		{Pattern: httpapi.Get("/v1/held"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"board", "member", "state", "limit", "cursor"}, Handle: h.list},
-		{Pattern: httpapi.Get("/v1/held/{id}"), Access: guard.AccessAdmins, SomeBoards: true, Handle: h.get},
-		{Pattern: httpapi.Post("/v1/held/{id}/approve"), Access: guard.AccessAdmins, SomeBoards: true, Params: []string{"reopen"}, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.approve},
-		{Pattern: httpapi.Post("/v1/held/{id}/reject"), Access: guard.AccessAdmins, SomeBoards: true, Body: httpapi.BodyRule{Limit: httpapi.AnyBody}, Writes: true, Handle: h.reject},
+		httpapi.On("listHeld", h.list),
+		httpapi.On("getHeld", h.get),
+		httpapi.On("approveHeld", h.approve),
+		httpapi.On("rejectHeld", h.reject),
 	}
 }
 
@@ -62,11 +60,8 @@ func showHeld(h *leaderboard.Held) api.Held {
 
 // list answers GET /v1/held: newest first, those that wait as a rule.
 func (h *handlers) list(c *httpapi.Call) error {
-	board, q := c.Params.Text("board"), leaderboard.HeldQuery{Member: c.Params.OptionalMember(), State: leaderboard.HeldState(cmp.Or(c.Params.Text("state"), string(leaderboard.HeldStateWaiting)))}
-	if !slices.Contains(leaderboard.HeldStates(), q.State) {
-		c.Params.BadParam("state", "want one of waiting, approved, rejected")
-	}
-	limit := int(c.Params.Integer("limit", httpapi.DefaultList, 1, httpapi.MaxList))
+	board, q := c.Params.Text("board"), leaderboard.HeldQuery{Member: c.Params.OptionalMember(), State: leaderboard.HeldState(cmp.Or(c.Params.Word("state"), string(leaderboard.HeldStateWaiting)))}
+	limit := int(c.Params.Integer("limit"))
 	of := wire.List{Name: "held " + string(q.State) + " " + board}
 	q.Before = httpapi.AfterCursor(c, of.AfterID)
 	if err := c.Params.BadInput(); err != nil {

@@ -46,13 +46,12 @@ type handlers struct {
 
 // routes are the routes about people who sign in, and about what their browsers keep.
 func (h *handlers) routes() []httpapi.Route {
-	body := httpapi.BodyRule{Limit: httpapi.AnyBody}
 	return []httpapi.Route{
-		{Pattern: httpapi.Get("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Handle: h.get},
-		{Pattern: httpapi.Post("/v1/session"), Access: guard.AccessHolders, SomeBoards: true, Body: body, Writes: true, Handle: h.keep},
-		{Pattern: httpapi.Delete("/v1/session"), Access: guard.AccessReaders, SomeBoards: true, Writes: true, Handle: h.end},
-		{Pattern: httpapi.Get("/v1/sign-in"), Access: guard.AccessAnyone, AnyQuery: true, Heavy: 1, Handle: h.begin},
-		{Pattern: httpapi.Get(leaderboard.SignInCallback), Access: guard.AccessAnyone, Params: []string{"code", "state", "error"}, AnyQuery: true, Writes: true, Heavy: 5, Handle: h.finish},
+		httpapi.On("getSession", h.get),
+		httpapi.On("keepKey", h.keep),
+		httpapi.On("endSession", h.end),
+		httpapi.On("beginSignIn", h.begin),
+		httpapi.On("finishSignIn", h.finish),
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"leaderboard/features"
 	"leaderboard/httpapi"
-	"leaderboard/internal/guard"
 	"leaderboard/leaderboard"
 )
 
@@ -39,11 +38,7 @@ func newHandlers(e *features.Engine) *handlers {
 
 // routes are the routes of streams.
 func (h *handlers) routes() []httpapi.Route {
-	return []httpapi.Route{{
-		Pattern: httpapi.Get("/v1/boards/{board}/stream"), Access: guard.AccessReaders, Players: httpapi.PlayersMayReadOwn,
-		Params: []string{"window", "mode", "limit", "member", "before", "after", "passed"}, Stream: true,
-		Handle: h.RetryOutdated(h.serve),
-	}}
+	return []httpapi.Route{httpapi.On("streamPage", h.RetryOutdated(h.serve))}
 }
 
 // serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change. For a
@@ -95,7 +90,7 @@ func (h *handlers) serve(c *httpapi.Call) error {
 func (h *handlers) key(c *httpapi.Call) (key broadcastKey, passed bool, err error) {
 	key = broadcastKey{
 		board: c.Params.PathValue("board"), window: c.Params.Window(), mode: c.Params.Mode(), member: c.Params.OptionalMember(),
-		limit: int(c.Params.Integer("limit", leaderboard.DefaultLimit, 1, maxLimit)), strings: c.Strings,
+		limit: int(c.Params.Integer("limit")), strings: c.Strings,
 	}
 	before, after := c.Params.AroundParams()
 	if key.member != "" {

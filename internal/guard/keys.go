@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -45,33 +46,6 @@ type Bearer struct {
 	Player *leaderboard.Player
 	// WrongCookie: the cookie of a session opens nothing, so there is neither. AttemptCookie charges for it.
 	WrongCookie bool
-}
-
-// Access is which callers may use a route. A server refuses to start with the zero value, which is also the strictest.
-type Access int
-
-const (
-	AccessUnsaid  Access = iota
-	AccessAdmins         // keys with scope admin
-	AccessWriters        // keys with write or admin
-	AccessHolders        // any key
-	AccessReaders        // anyone for a public board, any key for a private one
-	AccessAnyone         // no key is looked at
-	AccessPlayers        // players' tokens alone
-)
-
-// Needs returns the least scope for a route, "" when it takes requests without a key.
-func (a Access) Needs() leaderboard.Scope {
-	switch a {
-	case AccessAnyone, AccessReaders:
-		return ""
-	case AccessHolders:
-		return leaderboard.ScopeRead
-	case AccessWriters:
-		return leaderboard.ScopeWrite
-	default:
-		return leaderboard.ScopeAdmin
-	}
 }
 
 // ErrNotCovered returns the refusal of a key that is not for a board; at are the places in the request that name the board. It
@@ -168,13 +142,13 @@ func (ring *keyring) inSettings(hash *leaderboard.KeyHash) *leaderboard.Key {
 	return found
 }
 
-// Allow returns why a request with a scope ("": without a key) may not use a route with this access, nil when it may.
-func (a Access) Allow(has leaderboard.Scope) error {
+// Allow returns why a request with a scope ("": without a key) may not use a route with an access, nil when it may.
+func Allow(a api.Access, has leaderboard.Scope) error {
 	need := a.Needs()
 	switch {
-	case a == AccessPlayers && has != "":
+	case a == api.AccessPlayers && has != "":
 		return wire.Reject(wire.CodeForbidden, "This needs a player's token, not a key.")
-	case a == AccessPlayers:
+	case a == api.AccessPlayers:
 		return wire.Reject(wire.CodeUnauthorized, "This needs a player's token.")
 	case has.Includes(need):
 		return nil

@@ -106,7 +106,7 @@ func importRules() []importRule {
 			dir: "internal/wire", may: []string{"leaderboard/api", nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
 			inTest: []string{rankPkg}, // cursors continue after its keys
 		},
-		{dir: "internal/guard", may: []string{nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
+		{dir: "internal/guard", may: []string{"leaderboard/api", nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
 		{dir: "docs"},
 		{dir: "httpapi/apitest", may: []string{
 			"leaderboard/api", nounsPkg, guardPkg, wirePkg, "github.com/go-json-experiment/json/...", "leaderboard/store/storetest", "leaderboard/httpapi/internal/apidoc", "github.com/getkin/kin-openapi/...", "github.com/santhosh-tekuri/jsonschema/v6",
@@ -140,7 +140,7 @@ func featureRules() []importRule {
 		})
 	}
 	return append(rules, importRule{
-		dir: "features/featuretest", may: []string{"leaderboard/features", "leaderboard/httpapi", "leaderboard/httpapi/apitest", "leaderboard/store", "leaderboard/store/storetest/dbtest"}, inTest: []string{guardPkg},
+		dir: "features/featuretest", may: []string{"leaderboard/features", "leaderboard/httpapi", "leaderboard/httpapi/apitest", "leaderboard/store", "leaderboard/store/storetest/dbtest"}, inTest: []string{"leaderboard/api"},
 	})
 }
 

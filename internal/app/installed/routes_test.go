@@ -1,17 +1,23 @@
 package installed_test
 
 import (
+	"fmt"
+	"maps"
+	"math"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"leaderboard/api"
 	"leaderboard/features"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/app/installed"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -33,45 +39,86 @@ func table() []httpapi.Route {
 	return httpapi.New(cfg).Routes()
 }
 
-// TestDocumentHasTheRoutes: the routes of the mux and the operations of the document are the same set.
-func TestDocumentHasTheRoutes(t *testing.T) {
+// TestDocumentHasTheOperations: the table of operations, the routes of a server and the operations of the document are the same set.
+func TestDocumentHasTheOperations(t *testing.T) {
 	doc, _ := apitest.Document()
-	var documented, routed []string
+	var documented, listed, routed []string
 	for path, item := range doc.Paths.Map() {
-		for method := range item.Operations() {
-			documented = append(documented, method+" "+path)
+		for method, op := range item.Operations() {
+			documented = append(documented, op.OperationID+" "+method+" "+path)
 		}
 	}
+	for _, op := range api.Operations() {
+		listed = append(listed, op.ID+" "+op.Method+" "+op.Path)
+	}
 	for _, rt := range table() {
-		routed = append(routed, rt.Method+" "+rt.Path)
+		routed = append(routed, rt.ID+" "+rt.Method+" "+rt.Path)
 	}
 	slices.Sort(documented)
+	slices.Sort(listed)
 	slices.Sort(routed)
-	if !slices.Equal(documented, routed) {
-		t.Errorf("document: %s\nmux: %s", strings.Join(documented, "\n\t"), strings.Join(routed, "\n\t"))
+	if !slices.Equal(documented, listed) || !slices.Equal(documented, routed) {
+		t.Errorf("document: %s\ntable: %s\nroutes: %s", strings.Join(documented, "\n\t"), strings.Join(listed, "\n\t"), strings.Join(routed, "\n\t"))
 	}
 }
 
-// TestDocumentHasTheParameters: the parameters that a route takes are those that the document lists.
+// TestDocumentHasTheParameters: the parameters of an operation, their bounds, words and defaults are those that the document lists, and
+// a server with all features takes these.
 func TestDocumentHasTheParameters(t *testing.T) {
 	doc, _ := apitest.Document()
 	for _, rt := range table() {
 		item := doc.Paths.Value(rt.Path)
-		var documented []string
+		documented := map[string]*openapi3.Schema{}
 		for _, p := range append(slices.Clone(item.Parameters), item.GetOperation(rt.Method).Parameters...) {
 			if p.Value.In == "query" {
-				documented = append(documented, p.Value.Name)
+				documented[p.Value.Name] = p.Value.Schema.Value
 			}
 		}
-		params := slices.Sorted(slices.Values(rt.Params))
-		slices.Sort(documented)
-		if !slices.Equal(params, documented) {
-			t.Errorf("%s %s takes %v, the document says %v", rt.Method, rt.Path, params, documented)
+		if !slices.Equal(slices.Sorted(slices.Values(rt.Params)), slices.Sorted(maps.Keys(documented))) {
+			t.Errorf("%s takes %v, the document says %v", rt.ID, rt.Params, slices.Sorted(maps.Keys(documented)))
 		}
-		if len(params) > wire.MaxParams {
-			t.Errorf("%s %s takes more than %d parameters", rt.Method, rt.Path, wire.MaxParams)
+		if len(rt.Params) > wire.MaxParams {
+			t.Errorf("%s takes more than %d parameters", rt.ID, wire.MaxParams)
+		}
+		for _, p := range api.ParamsOf(rt.Query) {
+			if want := documented[p.Name]; want != nil && saysTable(rt.ID, &p) != saysDocument(want) && !rt.AnyQuery() {
+				t.Errorf("%s: %s is %s, the document says %s", rt.ID, p.Name, saysTable(rt.ID, &p), saysDocument(want))
+			}
 		}
 	}
+}
+
+// saysTable returns what the table says of a parameter.
+func saysTable(operation string, p *api.Param) string {
+	if operation == "streamPage" && (p.Name == "before" || p.Name == "after") {
+		p.Bounds[1] = 99 // they are less than 100 together, which the handler looks at
+	}
+	switch {
+	case p.Type.Kind() == reflect.Bool:
+		return "boolean"
+	case p.Type == reflect.TypeFor[int]() || p.Type == reflect.TypeFor[int64]():
+		return fmt.Sprintf("integer from %d to %d, by default %d", p.Bounds[0], p.Bounds[1], p.Number)
+	}
+	return fmt.Sprintf("text of %v, by default %q", p.Words, p.Default)
+}
+
+// saysDocument returns what the document says of a parameter.
+func saysDocument(schema *openapi3.Schema) string {
+	switch {
+	case schema.Type.Is("boolean"):
+		return "boolean"
+	case schema.Type.Is("integer"):
+		bounds := [2]int64{math.MinInt64, math.MaxInt64}
+		for i, bound := range []*float64{schema.Min, schema.Max} {
+			if bound != nil {
+				bounds[i] = int64(*bound)
+			}
+		}
+		number, _ := schema.Default.(float64)
+		return fmt.Sprintf("integer from %d to %d, by default %d", bounds[0], bounds[1], int64(number))
+	}
+	text, _ := schema.Default.(string)
+	return fmt.Sprintf("text of %v, by default %q", schema.Enum, text)
 }
 
 // TestDocumentHasTheAccess: what the document says about keys is what the table of routes demands.
@@ -94,7 +141,7 @@ func TestDocumentHasTheAccess(t *testing.T) {
 		case strings.Contains(op.Description, "Needs scope admin"):
 			says = "admins"
 		}
-		if want := map[guard.Access]string{guard.AccessAnyone: "anyone", guard.AccessReaders: "readers", guard.AccessHolders: "holders", guard.AccessWriters: "writers", guard.AccessAdmins: "admins"}[rt.Access]; says != want {
+		if want := map[api.Access]string{api.AccessAnyone: "anyone", api.AccessReaders: "readers", api.AccessHolders: "holders", api.AccessWriters: "writers", api.AccessAdmins: "admins"}[rt.Access]; says != want {
 			t.Errorf("%s %s is for %s, the document says %q", rt.Method, rt.Path, want, says)
 		}
 	}
@@ -104,7 +151,7 @@ func TestDocumentHasTheAccess(t *testing.T) {
 func TestDocumentHasTheQuotas(t *testing.T) {
 	doc, _ := apitest.Document()
 	for _, rt := range table() {
-		if op := doc.Paths.Value(rt.Path).GetOperation(rt.Method); !rt.Ops && op.Responses.Value("429") == nil {
+		if op := doc.Paths.Value(rt.Path).GetOperation(rt.Method); !rt.Ops() && op.Responses.Value("429") == nil {
 			t.Errorf("%s %s: openapi.yaml has no answer 429", rt.Method, rt.Path)
 		}
 	}
@@ -115,8 +162,10 @@ func TestBodyRules(t *testing.T) {
 	doc, _ := apitest.Document()
 	for _, rt := range table() {
 		operation := doc.Paths.Find(rt.Path).GetOperation(rt.Method)
-		if got, want := rt.Body.Limit > 0, operation.RequestBody != nil; got != want {
-			t.Errorf("%s %s: reads a body: %t, has one in the document: %t", rt.Method, rt.Path, got, want)
+		if got, want := rt.Body != api.BodyNone, operation.RequestBody != nil; got != want {
+			t.Errorf("%s: reads a body: %t, has one in the document: %t", rt.ID, got, want)
+		} else if want && (rt.Body == api.BodyPatch) != (operation.RequestBody.Value.Content["application/merge-patch+json"] != nil) {
+			t.Errorf("%s: takes a merge patch in the table or in the document, not in both", rt.ID)
 		}
 	}
 }
@@ -169,7 +218,7 @@ func TestRoutesOfFeaturesDeny(t *testing.T) {
 	elsewhere := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game2-*"} })
 	f.Players.Tokens["five.all.token"] = &leaderboard.Player{Member: "5", All: true, Via: "issuer:game", Owner: "p5"}
 	for _, rt := range rows {
-		if rt.Access == guard.AccessAnyone {
+		if rt.Access == api.AccessAnyone {
 			continue
 		}
 		wants := func(status int, sort, key, query string) {
@@ -184,7 +233,7 @@ func TestRoutesOfFeaturesDeny(t *testing.T) {
 		for _, key := range lesser[rt.Access.Needs()] {
 			wants(http.StatusForbidden, "a lesser scope", key, "")
 		}
-		if rt.Access == guard.AccessReaders {
+		if rt.Access == api.AccessReaders {
 			continue
 		}
 		wants(http.StatusUnauthorized, "no key", apitest.NoKey, "")
@@ -194,7 +243,7 @@ func TestRoutesOfFeaturesDeny(t *testing.T) {
 		if slices.Contains(rt.Params, "board") {
 			wants(http.StatusForbidden, "a key for other boards", elsewhere, "?board=game1-a")
 		}
-		if rt.Players == httpapi.PlayersMayAsAnyone && rt.Access != guard.AccessPlayers {
+		if rt.Players == api.PlayersMayAsAnyone && rt.Access != api.AccessPlayers {
 			wants(http.StatusForbidden, "a player's token", "five.all.token", "")
 		}
 	}
