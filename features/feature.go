@@ -1,7 +1,7 @@
-// Package features says what a feature is. A feature is what one can understand alone: a folder below this one, with its nouns, SQL,
-// handlers, part in a submission and tests. It stands on the engine (store, cache, httpapi and the packages below them), which
-// names no feature, and imports no other feature. internal/app/installed lists all of them: to remove a feature, delete its folder and
-// its line there.
+// Package features defines a feature. A feature can be understood alone: it is a folder below this one, with its nouns,
+// SQL, handlers, part in a submission and tests. It stands on the engine (store, cache, httpapi and the packages below
+// them), which names no feature, and imports no other feature. internal/app/installed lists all of them: to remove a
+// feature, delete its folder and its line there.
 package features
 
 import (
@@ -19,23 +19,23 @@ import (
 	"leaderboard/store/commit"
 )
 
-// Feature is what a folder registers. It has only what it needs.
+// Feature is the value that a folder registers. It has only the members that it needs.
 type Feature struct {
 	// Name is the name of the folder.
 	Name string
-	// Part is what the feature adds to the transaction of submissions; nil: nothing.
+	// Part is what the feature adds to the transaction of submissions; nil: no part.
 	Part commit.Part
-	// Open connects the feature to the engine of a process, once. It does no I/O. The engine may be empty, for tests that only look
-	// at what a feature has. nil: the feature is its Part.
+	// Open connects the feature to the engine of a process, once. It does no I/O. The engine may be empty, for tests that
+	// only look at the members of a feature. nil: the feature is its Part.
 	Open func(*Engine) Opened
-	// Settings points to what the feature takes of the settings of a server: a struct with the tags of package settings, which Open reads.
-	// nil: nothing.
+	// Settings points to the feature's settings of a server: a struct with the tags of package settings, which Open reads.
+	// nil: no settings.
 	Settings any
 }
 
-// Server is what features take of settings that are not theirs alone.
+// Server is the settings that features share.
 type Server struct {
-	Base           string            // path below which the service is, such as /games; "": the root
+	Base           string            // path of the service, such as /games; "": the root
 	Header         string            // of pages, unless their settings have one
 	AllowPrivate   bool              // what features connect to may have private addresses
 	KnowsAddresses bool              // the addresses of clients behind proxies are known
@@ -45,11 +45,11 @@ type Server struct {
 
 // Checker are settings that may contradict each other.
 type Checker interface {
-	// Check returns what is wrong with settings that are good one by one.
+	// Check returns the fault of settings that are valid one by one.
 	Check(Server) error
 }
 
-// Engine is what features stand on.
+// Engine is the engine on which features stand.
 type Engine struct {
 	Server Server
 
@@ -70,7 +70,7 @@ type Engine struct {
 	// Alone asks MySQL a question that anyone may ask and no copy answers. It bounds how many go there at once, with the reads that find no
 	// copy.
 	Alone func(ctx context.Context, ask func(context.Context) error) error
-	Clock func() (leaderboard.Micros, bool) // the database clock, as far as the feed has been told; false: it is not known
+	Clock func() (leaderboard.Micros, bool) // the database clock, as the feed last showed it; false: it is not known
 	Log   *slog.Logger
 
 	offers []any
@@ -89,11 +89,11 @@ type Opened struct {
 	Board store.BoardChange
 	// Forget is the feature's share of an erasure, before the entries of the member are removed and after it.
 	Forget, ForgetAfter store.Forget
-	// Data are lists of what the feature keeps of a member.
+	// Data are the lists of the feature's stored data of a member.
 	Data []store.Data
-	// Run does background work until ctx ends. It starts when the schema is ready; nil: there is none.
+	// Run does background work until ctx ends. It starts when the schema is ready; nil: no background work.
 	Run func(ctx context.Context)
-	// Metrics are registered with those of the engine.
+	// Metrics are registered with the engine's metrics.
 	Metrics []prometheus.Collector
 	// Offers are for the engine and for features that are opened later, see Offered.
 	Offers []any
@@ -101,7 +101,7 @@ type Opened struct {
 	Close func()
 }
 
-// Parts returns what features add to the transaction of submissions.
+// Parts returns the parts that features add to the transaction of submissions.
 func Parts(list []Feature) (parts []commit.Part) {
 	for _, f := range list {
 		if f.Part != nil {
@@ -111,7 +111,7 @@ func Parts(list []Feature) (parts []commit.Part) {
 	return parts
 }
 
-// Open opens features on an engine, in their order. What a feature offers, those after it find by Offered.
+// Open opens features on an engine, in their order. Later features find the offers of earlier ones by Offered.
 func Open(list []Feature, e *Engine) []Opened {
 	opened := make([]Opened, 0, len(list))
 	for _, f := range list {
@@ -126,7 +126,7 @@ func Open(list []Feature, e *Engine) []Opened {
 	return opened
 }
 
-// On opens features on a store alone, for tools and tests, and adds what they have to it. What they offer is found by Offered.
+// On opens features on a store alone, for tools and tests, and adds their members to it. Offered finds their offers.
 func On(s *store.Store, list []Feature) *Engine {
 	e := &Engine{
 		DB: s.Database(), Writer: s.Writer, Boards: s.Boards, Entries: s.Entries, Sweeper: s.Housekeeping.Sweeper(), BoardFinder: s.Boards,
@@ -142,7 +142,7 @@ func On(s *store.Store, list []Feature) *Engine {
 // atOnce asks without a bound.
 func atOnce(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) }
 
-// AddTo adds the feature's share of changes of boards, of housekeeping, of erasures and of the data of a member to those of a store.
+// AddTo adds the feature's share of changes of boards, of housekeeping, of erasures and of the data of a member to a store.
 func (o *Opened) AddTo(s *store.Store) {
 	s.Housekeeping.Add(o.Sweep...)
 	s.Housekeeping.AddPurge(o.Purge...)
@@ -158,11 +158,10 @@ func (o *Opened) AddTo(s *store.Store) {
 	s.Members.AddData(o.Data...)
 }
 
-// Offer adds an offer of the program itself to those of features.
+// Offer adds an offer of the program itself to the offers of features.
 func (e *Engine) Offer(offer any) { e.offers = append(e.offers, offer) }
 
-// Offered returns the first offer of a feature that is a T, the zero value if there is none. T is an interface that the caller
-// declares.
+// Offered returns the first offer that is a T, or the zero value. T is an interface that the caller declares.
 func Offered[T any](e *Engine) (offer T) {
 	for _, o := range e.offers {
 		if found, ok := o.(T); ok {

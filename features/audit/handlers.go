@@ -66,7 +66,7 @@ func (h *handlers) list(c *httpapi.Call) error {
 	return httpapi.SendPage(c, "entries", found, next)
 }
 
-// params returns what the parameters select. A board need not exist any more.
+// params returns the query of the parameters. A board need not exist any longer.
 func params(c *httpapi.Call) leaderboard.AuditQuery {
 	q := leaderboard.AuditQuery{
 		Board: c.Params.Text("board"), Member: c.Params.OptionalMember(), Actor: c.Params.Text("actor"),
@@ -82,5 +82,5 @@ func params(c *httpapi.Call) leaderboard.AuditQuery {
 	return q
 }
 
-// maxActor is the greatest length of the id of a key, or of what else an actor may be.
+// maxActor is the greatest length of an actor, such as the id of a key.
 const maxActor = 128

@@ -18,7 +18,7 @@ import (
 // auditLog answers queries as the store does, of records in their order.
 type auditLog struct {
 	entries []api.AuditEntry // newest first
-	looksAt int              // so many records at most for a page, 0: all
+	looksAt int              // the greatest number of records for a page, 0: all
 	asked   leaderboard.AuditQuery
 }
 
@@ -50,7 +50,7 @@ func TestExamples(t *testing.T) {
 }
 
 // TestAuditStopsLooking: a page of several filters that would take too long ends early, with or without a record, and its
-// cursor goes on behind what was looked at.
+// cursor continues after the records that were read.
 func TestAuditStopsLooking(t *testing.T) {
 	log := &auditLog{looksAt: 2}
 	e := featuretest.New(t, func(*apitest.Fake) []httpapi.Route { return Routes(log) })
@@ -79,7 +79,7 @@ func TestAuditStopsLooking(t *testing.T) {
 	}
 }
 
-// TestAuditRoute: the records come in pages, with what they say, and each parameter selects.
+// TestAuditRoute: the records come in pages, with their content, and each parameter selects.
 func TestAuditRoute(t *testing.T) {
 	log := &auditLog{}
 	e := featuretest.New(t, func(*apitest.Fake) []httpapi.Route { return Routes(log) })

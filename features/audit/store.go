@@ -16,7 +16,7 @@ import (
 // Store has the records of who changed what. All methods may be called concurrently.
 type Store struct{ db *mysql.DB }
 
-// stored is a row as it is read.
+// stored is a row of the table.
 type stored struct {
 	ID        int64     `db:"id"`
 	At        time.Time `db:"logged_at"`
@@ -29,7 +29,7 @@ type stored struct {
 	RequestID []byte    `db:"request_id"`
 }
 
-// maxScanned is how many records are read for one page when there are several filters, of which an index serves one. The
+// maxScanned is the number of records that are read for one page with several filters. An index serves one filter. The
 // other filters are checked in the index, which has their columns too.
 const maxScanned = 20_000
 
@@ -68,8 +68,8 @@ func (s *Store) find(ctx context.Context, q leaderboard.AuditQuery) (found []api
 // filter is a column that a query selects by, and the index for it.
 type filter struct{ index, column, value string }
 
-// filtersOf returns those of a query, first the one that leaves the fewest records as a rule: its index is used. All indexes
-// end in the order of the answer.
+// filtersOf returns the filters of a query. The first is the one that usually leaves the fewest records: its index is used.
+// All indexes end in the order of the answer.
 func filtersOf(q *leaderboard.AuditQuery) []filter {
 	all := []filter{
 		{"audit_member", "member", q.Member}, {"audit_board", "board", q.Board}, {"audit_actor", "actor", q.Actor}, {"audit_action", "action", string(q.Action)},
@@ -113,8 +113,7 @@ func statement(by []filter, q *leaderboard.AuditQuery, to leaderboard.AuditPlace
 		inOrder + " LIMIT ?", append(args, max(0, q.Limit))
 }
 
-// between returns the condition that a record is one of those that the filters leave, within the times of a query and
-// behind its place.
+// between returns the condition that a record passes the filters, is within the times of a query and after its place.
 func between(by []filter, q *leaderboard.AuditQuery) (where string, args []any) {
 	where = " WHERE "
 	for _, f := range by {
@@ -130,7 +129,7 @@ func between(by []filter, q *leaderboard.AuditQuery) (where string, args []any) 
 	return where + "logged_at >= ? AND logged_at <= ? AND (logged_at < ? OR id < ?)", append(args, since, last, last, id)
 }
 
-// data tells the audit of a member.
+// data returns the audit of a member.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	records := func(after leaderboard.AuditQuery) ([]api.AuditEntry, error) {
 		after.Member, after.Limit = member, store.DataPage

@@ -10,7 +10,7 @@ import (
 )
 
 // TestAuditLooksAtSoMany: a page of several filters looks at a bounded number of records, and the pages together have all
-// that the filters leave.
+// records that the filters leave.
 func TestAuditLooksAtSoMany(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -5,7 +5,7 @@ import (
 	"leaderboard/httpapi"
 )
 
-// Feature returns what the folder registers.
+// Feature returns the feature of the folder.
 func Feature() features.Feature { return features.Feature{Name: "changefeed", Open: open} }
 
 func open(e *features.Engine) features.Opened {

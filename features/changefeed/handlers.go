@@ -1,5 +1,5 @@
-// Package changefeed gives the changes of a board, one after the other, to programs that follow it: as lines, or as events without an
-// end. It reads the change log of the engine.
+// Package changefeed gives the changes of a board, in order, to programs that follow it: as lines, or as endless events. It
+// reads the change log of the engine.
 //
 //	handlers.go  the route
 //	feature.go   what the folder registers
@@ -31,9 +31,9 @@ const (
 
 // Log reads the logs of periods.
 type Log interface {
-	// ChangesAfter reads the change log of a period after a revision: the commits of its next changes, at most as many and one
-	// commit at least when there are any. The state at seq 0 is one, whatever time is given for it. Errors: ErrPeriodNotFound;
-	// ErrHistoryChanged when the revision is none of the period's; ErrFeedPruned.
+	// ChangesAfter reads the change log of a period after a revision: the commits of its next changes, at most a number of
+	// changes but at least one commit, if any. The state at seq 0 matches whatever time is given for it. Errors:
+	// ErrPeriodNotFound; ErrHistoryChanged when the period never had the revision; ErrFeedPruned.
 	ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error)
 }
 
@@ -75,7 +75,7 @@ type feed struct {
 	*handlers
 	call  *httpapi.Call
 	form  wire.ChangeForm
-	place wire.ChangePlace // behind what was given
+	place wire.ChangePlace // after the changes that were given
 	limit int              // changes of one look
 	wait  time.Duration
 
@@ -84,7 +84,7 @@ type feed struct {
 	over bool                  // the end of the period was given, and none comes after it yet
 }
 
-// open reads what the feed is asked for.
+// open parses the request for a feed.
 func (h *handlers) open(c *httpapi.Call) (*feed, error) {
 	f := &feed{handlers: h, call: c, form: wire.ChangeForm{Board: c.Params.PathValue("board")}}
 	f.limit = int(c.Params.Integer("limit"))
@@ -109,10 +109,10 @@ func (h *handlers) open(c *httpapi.Call) (*feed, error) {
 	return f, err
 }
 
-// badPlace is what is wrong with a cursor that the feed did not give.
+// badPlace is the fault of a cursor that the feed did not give.
 const badPlace = "is not a cursor of this board's changes"
 
-// lines answers with what there is, or with what comes while the client wants to wait.
+// lines answers with the present changes, or with changes that come while the client wants to wait.
 func (f *feed) lines() error {
 	c := f.call
 	ctx, stop := f.streams.WhileOpen(c.Ctx, f.wait)
@@ -145,8 +145,8 @@ func (f *feed) lines() error {
 	return c.Send(http.StatusOK, typeNDJSON, body)
 }
 
-// events sends changes until the client goes, may not read them any more, or the server ends. Why the feed ends for good
-// is its last event.
+// events sends changes until the client goes, may not read them any more, or the server ends. The reason for a final end is
+// its last event.
 func (f *feed) events() error {
 	c := f.call
 	var text []byte
@@ -219,9 +219,9 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// changed waits until there may be something to give, or until ctx ends, and returns why the client may not be given it.
-// The feed of the process tells of commits. Twice a second it looks at what is in memory: whether the key and the board are
-// what they were, whether another period is current, and whether the database has lost what was given.
+// changed waits until there may be new changes, or until ctx ends, and returns the error if the client may not have them.
+// The feed of the process reports commits. Twice a second it checks, in memory, whether the key and the board are
+// unchanged, whether another period is current, and whether the database has lost changes that were given.
 func (f *feed) changed(ctx context.Context) error {
 	pause(ctx, feedLooksApart)
 	for ctx.Err() == nil {
@@ -265,8 +265,8 @@ func (s *changeSink) take(line []byte, end bool) {
 	s.given, s.bytes, s.line = s.given+1, s.bytes+len(line), line[:0]
 }
 
-// look gives what was committed behind the place, until that is enough for one answer; it goes on in the next period where
-// one has ended. It finds the board and the period as they are now.
+// look gives the commits after the place, until they are enough for one answer; at the end of a period it continues in the
+// next. It looks the present board and period up.
 func (f *feed) look(out *changeSink) error {
 	for {
 		if err := f.find(); err != nil || f.ref.Board == "" {
@@ -290,7 +290,7 @@ func (f *feed) look(out *changeSink) error {
 	}
 }
 
-// find finds the period of the place. It may not have begun; when it is not kept any more, nor is its log.
+// find finds the period of the place. The period may not have begun. If it was deleted, its log was deleted too.
 func (f *feed) find() error {
 	ref, board, err := f.Resolve(f.call, string(f.place.Window), f.place.Period)
 	period, ok := errors.AsType[*leaderboard.PeriodError](err)
@@ -332,8 +332,7 @@ func (f *feed) give(out *changeSink) (ended bool, err error) {
 	return part.Closed && f.place.At.Seq == part.At.Seq, nil
 }
 
-// read reads the log of the period behind the place. What the catalog knows of the board is renewed once when it does not
-// fit the place.
+// read reads the log of the period after the place. The catalog renews the board once if it does not fit the place.
 func (f *feed) read(most int) (part leaderboard.LogPart, err error) {
 	for _, last := range []bool{false, true} {
 		if err = f.bind(); err == nil {
@@ -360,8 +359,8 @@ func (f *feed) read(most int) (part leaderboard.LogPart, err error) {
 	return part, err
 }
 
-// bind takes a place that is in no history yet to the beginning of the period, if the database still has the end of the one
-// before it as that was given. Errors: ErrHistoryChanged, ErrFeedPruned.
+// bind moves a place without an incarnation to the beginning of the period, if the database still has the end of the
+// previous period as it was given. Errors: ErrHistoryChanged, ErrFeedPruned.
 func (f *feed) bind() error {
 	if f.place.At.Incarnation == f.ref.Incarnation {
 		return nil
@@ -382,7 +381,8 @@ func (f *feed) bind() error {
 	return nil
 }
 
-// next returns where the feed goes on behind the end of the period; false: the board has no period after it, or none yet.
+// next returns the place at which the feed continues after the end of the period; false: the board has no later period, or
+// not yet.
 func (f *feed) next() (wire.ChangePlace, bool) {
 	next := wire.ChangePlace{Window: f.place.Window, Ended: f.place.Ended}
 	if f.ref.HasRow() {

@@ -92,7 +92,7 @@ type feedEntry struct {
 	Created  string `json:"created_time"`
 }
 
-// changes asks for changes, which must come, and returns them and where the feed goes on.
+// changes requests changes, which must come, and returns them with the cursor to continue.
 func (e *server) changes(path string) (lines []feedLine, cursor string) {
 	e.T.Helper()
 	r := e.Get(apitest.AdminKey, path).Want(200)
@@ -128,8 +128,8 @@ func brief(lines []feedLine) string {
 	return strings.Join(out, ", ")
 }
 
-// TestChanges: each change once and in order, whatever the place from where a request goes on: each line, in the middle of a
-// commit too, an answer, an export.
+// TestChanges: each change once and in order, wherever a request continues: after any line, in the middle of a commit too,
+// after an answer, or after an export.
 func TestChanges(t *testing.T) {
 	e := newServer(t)
 	e.Board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2}, leaderboard.Submission{Member: "c", Score: 3})
@@ -179,7 +179,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestChangesRefused: what is asked wrongly, or by keys that may not.
+// TestChangesRefused: bad requests, and requests by keys without the right.
 func TestChangesRefused(t *testing.T) {
 	e := newServer(t)
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
@@ -197,7 +197,7 @@ func TestChangesRefused(t *testing.T) {
 	e.Get(apitest.AdminKey, "/v1/boards/b/changes").WantProblem(503, "unavailable")
 }
 
-// TestChangesBreak: what a cursor goes on from is not there any more.
+// TestChangesBreak: the state from which a cursor continues no longer exists.
 func TestChangesBreak(t *testing.T) {
 	e := newServer(t)
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1}, leaderboard.Submission{Member: "b", Score: 2})
@@ -223,8 +223,8 @@ func TestChangesBreak(t *testing.T) {
 
 const hour = leaderboard.Micros(time.Hour / time.Microsecond)
 
-// TestChangesOverPeriods: a period ends once nothing can enter it, and the feed goes on in the next, through those in which
-// nobody played; a cursor of one that has not begun waits for it.
+// TestChangesOverPeriods: a period ends once nothing can enter it, and the feed continues in the next, through periods in
+// which nobody played; a cursor for a period that has not begun waits for it.
 func TestChangesOverPeriods(t *testing.T) {
 	e := newServer(t)
 	now := leaderboard.Micros(1_700_000_000_000_000) // 22:13:20
@@ -296,8 +296,8 @@ func TestChangesOfSeasons(t *testing.T) {
 	}
 }
 
-// TestChangesWait: a request that waits is answered with the change that it waited for, or without any when the time is over;
-// one whose key is revoked meanwhile, or whose board is gone, is refused.
+// TestChangesWait: a request that waits is answered with the change that it waited for, or without changes when the time is
+// over; a request whose key is revoked meanwhile, or whose board is gone, is refused.
 func TestChangesWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(e *server)
@@ -356,8 +356,8 @@ func TestChangesWait(t *testing.T) {
 	}
 }
 
-// TestChangesAsEvents: the same changes as events, whose ids go on where a connection ended, and why there are no more is the
-// last of them.
+// TestChangesAsEvents: the same changes as events, whose ids continue where a connection ended; the last event is the
+// reason of the end.
 func TestChangesAsEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newServer(t)

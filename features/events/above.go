@@ -23,7 +23,7 @@ const (
 	above     = "SELECT " + eventColumns + " FROM outbox o FORCE INDEX (outbox_kind) WHERE o.kind = ? AND o.id > ? ORDER BY o.id LIMIT ?"
 )
 
-// EventsMark returns a mark above which are all events of the last time, d, and of what is to come. Errors: ErrUnavailable.
+// EventsMark returns a mark above which are all events of the last time d and all future events. Errors: ErrUnavailable.
 func (s *Store) EventsMark(ctx context.Context, d time.Duration) (mark int64, err error) {
 	err = s.db.Pool.GetContext(ctx, &mark, s.db.Limited(fmt.Sprintf(olderThan, s.db.Now())), d.Microseconds())
 	if errors.Is(err, sql.ErrNoRows) {
@@ -32,9 +32,9 @@ func (s *Store) EventsMark(ctx context.Context, d time.Duration) (mark int64, er
 	return mark, mysql.Translate(ctx, "events", err)
 }
 
-// EventsAbove returns the events of a kind above a mark that known does not know by their Seq, and a mark for the next call: below
-// it no event is to come, above it those of now may be returned again. The order in which they come is that of their commits as far as the
-// calls tell; what commits late comes by a later call. Errors: ErrUnavailable.
+// EventsAbove returns the events of a kind above a mark whose Seq known does not have, and a mark for the next call: no
+// later event comes below it, and events above it may be returned again. The order is the order of their commits as far as
+// the calls show it; an event that commits late comes in a later call. Errors: ErrUnavailable.
 func (s *Store) EventsAbove(ctx context.Context, kind leaderboard.EventKind, mark int64, known func(seq int64) bool) (events []leaderboard.Event, next int64, err error) {
 	var any bool
 	if err := s.db.Pool.GetContext(ctx, &any, s.db.Limited(anyAbove), []byte(kind), mark); err != nil || !any {

@@ -17,7 +17,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// endpointState is what the audit has of an endpoint: not its secret.
+// endpointState is the audit's record of an endpoint, without its secret.
 type endpointState struct {
 	Name          string                    `json:"name"`
 	URL           string                    `json:"url"`
@@ -46,9 +46,9 @@ func ignoreNoRows(err error) error {
 // MayChange returns why a caller may not see or change an endpoint, nil when it may.
 type MayChange func(*leaderboard.Endpoint) error
 
-// PutEndpoint creates an endpoint or changes it; created reports which. A new one has the secret, and gets what happens from
-// then on; one that exists keeps its own. The same again changes nothing. Errors: a *leaderboard.RuleError, those of may,
-// ErrUnavailable.
+// PutEndpoint creates an endpoint or changes it; created reports which. A new endpoint has the secret, and gets events from
+// then on; an existing one keeps its secret. The same again changes nothing. Errors: a *leaderboard.RuleError, the errors
+// of may, ErrUnavailable.
 func (s *Store) PutEndpoint(
 	ctx context.Context, name string, r leaderboard.EndpointRequest, secret leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error,
 ) (e leaderboard.Endpoint, created bool, err error) {
@@ -171,8 +171,8 @@ func listsOf(r *leaderboard.EndpointRequest) (kinds, boards string, err error) {
 // deleteSteps bounds the statements by which the deliveries of an endpoint are deleted at once. The rest goes with the events.
 const deleteSteps = 20
 
-// DeleteEndpoint deletes an endpoint with its deliveries. What is on its way to it just now may still arrive. Errors:
-// ErrEndpointNotFound, those of may, ErrUnavailable.
+// DeleteEndpoint deletes an endpoint with its deliveries. A delivery under way may still arrive. Errors:
+// ErrEndpointNotFound, the errors of may, ErrUnavailable.
 func (s *Store) DeleteEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) error {
 	var id int64
 	err := s.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
@@ -192,7 +192,7 @@ func (s *Store) DeleteEndpoint(ctx context.Context, name string, may func(*leade
 		}
 		result, failed := s.db.Pool.ExecContext(ctx, "DELETE FROM deliveries WHERE endpoint_id = ? ORDER BY event_id LIMIT ?", id, mysql.MaxRows)
 		if failed != nil {
-			break // it is no more than tidy
+			break // the rest is only tidiness
 		}
 		if n, failed := result.RowsAffected(); failed != nil || n < mysql.MaxRows {
 			break
@@ -208,8 +208,8 @@ func mayChange(old *leaderboard.Endpoint, may func(*leaderboard.Endpoint) error)
 	return may(old)
 }
 
-// RotateEndpoint gives an endpoint another secret. Deliveries are signed with the one before too for the time of the overlap.
-// Errors: as of DeleteEndpoint.
+// RotateEndpoint gives an endpoint another secret. During the overlap deliveries are signed with the old secret too.
+// Errors: the errors of DeleteEndpoint.
 func (s *Store) RotateEndpoint(
 	ctx context.Context, name string, secret leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error,
 ) (e leaderboard.Endpoint, err error) {
@@ -233,8 +233,8 @@ func (s *Store) RotateEndpoint(
 	return e, mysql.Translate(ctx, "rotate endpoint", err)
 }
 
-// Recipient returns an endpoint with its secrets, for a test of it, and records that. Errors: ErrEndpointNotFound, those of may,
-// ErrUnavailable.
+// Recipient returns an endpoint with its secrets, for a test of it, and records the access. Errors: ErrEndpointNotFound,
+// the errors of may, ErrUnavailable.
 func (s *Store) Recipient(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (to leaderboard.Recipient, err error) {
 	now, err := s.db.Clock(ctx)
 	if err != nil {
@@ -260,7 +260,7 @@ func (s *Store) Recipient(ctx context.Context, name string, may func(*leaderboar
 	return to, mysql.Translate(ctx, "endpoint", err)
 }
 
-// Endpoint returns an endpoint and what waits for it. Errors: ErrEndpointNotFound, ErrUnavailable.
+// Endpoint returns an endpoint with its waiting deliveries. Errors: ErrEndpointNotFound, ErrUnavailable.
 func (s *Store) Endpoint(ctx context.Context, name string) (leaderboard.Endpoint, error) {
 	e, err := s.endpointIn(ctx, s.db.Pool, name)
 	if err == nil {
@@ -269,7 +269,7 @@ func (s *Store) Endpoint(ctx context.Context, name string) (leaderboard.Endpoint
 	return e, mysql.Translate(ctx, "endpoint", err)
 }
 
-// Endpoints lists all endpoints in the order of their names, with what waits for them. Errors: ErrUnavailable.
+// Endpoints lists all endpoints in the order of their names, with their waiting deliveries. Errors: ErrUnavailable.
 func (s *Store) Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error) {
 	var rows []endpointRow
 	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY name LIMIT ", leaderboard.MaxEndpoints)

@@ -18,10 +18,10 @@ const (
 	boundDays = 6             // twice as long as an event is kept
 )
 
-// TestOutboxIsBounded: for six days a period ends every four hours. Without endpoints there are no rows. With as many as there may be,
-// of which one takes events and the others are dead, there are the rows of the last three days, and of the day in which housekeeping
-// comes; commits send the same packets on the last day as on the first, and the live endpoint has each event after one round, which
-// takes no more statements than at first. In the end all rows go (promise B10).
+// TestOutboxIsBounded: for six days a period ends every four hours. Without endpoints there are no rows. With the greatest
+// number of endpoints, all dead but one, there are the rows of the last three days, and of the day of the housekeeping;
+// commits send the same packets on the last day as on the first, and the live endpoint has each event after one round,
+// which takes no more statements than at first. In the end all rows go (promise B10).
 func TestOutboxIsBounded(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -67,7 +67,7 @@ func TestOutboxIsBounded(t *testing.T) {
 			t.Errorf("%d deliveries in the end: too little was put off", n)
 		}
 		t.Logf("%d events, %d deliveries in the end", o.rows(t, "outbox"), o.rows(t, "deliveries"))
-		for range 2 { // the first ends the last period, which is one more event
+		for range 2 { // the first ends the last period, which makes another event
 			o.offset.Add(int64(leaderboard.EventTTL + time.Hour))
 			o.sweep(t)
 		}
@@ -103,7 +103,7 @@ func (o *outboxBound) end(t *testing.T) int {
 	}))
 }
 
-// round spreads what is new, delivers it to an endpoint that gets one event, and returns how many statements that takes.
+// round spreads new events, delivers them to an endpoint that gets one event, and returns the number of statements.
 func (o *outboxBound) round(t *testing.T, live leaderboard.Endpoint) int {
 	t.Helper()
 	var n atomic.Int64
@@ -130,7 +130,7 @@ func (o *outboxBound) round(t *testing.T, live leaderboard.Endpoint) int {
 	return int(n.Load())
 }
 
-// fail tries what is due to endpoints that are dead.
+// fail tries the due deliveries to dead endpoints.
 func (o *outboxBound) fail(t *testing.T, dead []leaderboard.Endpoint) {
 	t.Helper()
 	for _, e := range dead {
@@ -147,7 +147,8 @@ func (o *outboxBound) fail(t *testing.T, dead []leaderboard.Endpoint) {
 	}
 }
 
-// sweep is the housekeeping of a server that has just been started: one that sees the clock leap deletes nothing for an hour.
+// sweep is the housekeeping of a server that has just started: a server that sees the clock leap deletes nothing for an
+// hour.
 func (o *outboxBound) sweep(t *testing.T) {
 	t.Helper()
 	if err := open(t, o.dsn, dbtest.ClockBy(&o.offset)).Housekeeping.Sweep(t.Context()); err != nil {

@@ -32,11 +32,11 @@ func (r *eventRow) event() leaderboard.Event {
 	}
 }
 
-// neverTried is next_at of a delivery of which there was no attempt. So the index of what is due has those apart from the ones that
-// wait for another attempt, in the order of their events.
+// neverTried is next_at of a delivery without an attempt. So the index of due deliveries keeps these apart from deliveries
+// that wait for another attempt, in the order of their events.
 const neverTried = "'1970-01-01'"
 
-// due finds deliveries that are to be tried, first those that were tried before.
+// due finds deliveries for the next attempts, tried ones first.
 const (
 	due      = "SELECT " + eventColumns + ", d.attempt_count FROM deliveries d FORCE INDEX (deliveries_due) STRAIGHT_JOIN outbox o ON o.id = d.event_id WHERE d.endpoint_id = ? AND d.state = 'waiting'"
 	dueOrder = " ORDER BY d.next_at, d.event_id LIMIT ?"
@@ -50,9 +50,9 @@ type dueRow struct {
 	Attempts int `db:"attempt_count"`
 }
 
-// Due returns deliveries to an endpoint that are to be tried now, at most limit. Half of them have been tried before, those that
-// wait longest; the others have not; what one half lacks the other may have. So neither new events nor events that are refused
-// each time hold up the others. Errors: ErrUnavailable.
+// Due returns deliveries to an endpoint that must be tried now, at most limit. Half of them have been tried before, the
+// longest waiting first; the others have not; a half that is not full leaves its room to the other. So neither new events
+// nor events that are refused each time delay the others. Errors: ErrUnavailable.
 func (s *Store) Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error) {
 	var again, first []dueRow
 	err := s.db.Pool.SelectContext(ctx, &again, s.db.Limited(fmt.Sprintf(dueAgain, s.db.Now())), endpoint, limit)
@@ -98,8 +98,9 @@ func (s *Store) addMembers(ctx context.Context, events []*leaderboard.Event) err
 	return nil
 }
 
-// Settle notes what became of an attempt. A delivery that would be tried later than leaderboard.EventTTL after its event has
-// failed for good, of which failed tells. Nothing is noted of an endpoint that was deleted meanwhile. Errors: ErrUnavailable.
+// Settle records the result of an attempt. A delivery whose next attempt would be later than leaderboard.EventTTL after its
+// event has failed for good, which failed reports. Nothing is recorded for an endpoint that was deleted meanwhile. Errors:
+// ErrUnavailable.
 func (s *Store) Settle(ctx context.Context, a leaderboard.Attempt) (failed bool, err error) {
 	s.point("events-sent")
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
@@ -146,7 +147,7 @@ func (s *Store) turnOff(ctx context.Context, tx *sqlx.Tx, endpoint int64) error 
 	return err
 }
 
-// Backlog returns what waits for the endpoints that are on. Errors: ErrUnavailable.
+// Backlog returns the waiting deliveries of the endpoints that are on. Errors: ErrUnavailable.
 func (s *Store) Backlog(ctx context.Context) (b leaderboard.Backlog, err error) {
 	rows, _, err := s.endpointsOn(ctx)
 	for i := range rows {
@@ -169,7 +170,7 @@ const (
 	waitingFirst = "SELECT event_at, error FROM deliveries FORCE INDEX (deliveries_state) WHERE endpoint_id = ? AND state = 'waiting' ORDER BY event_id LIMIT 1"
 )
 
-// addWaiting tells of an endpoint what waits for it.
+// addWaiting adds an endpoint's waiting deliveries to it.
 func (s *Store) addWaiting(ctx context.Context, e *leaderboard.Endpoint) error {
 	err := s.db.Pool.GetContext(ctx, &e.Waiting, s.db.Limited(waitingCount), e.ID, leaderboard.MaxWaiting)
 	if err != nil || e.Waiting == 0 {

@@ -12,7 +12,7 @@ import (
 type fake struct {
 	*apitest.Table[leaderboard.Endpoint]
 	deliveries []leaderboard.Delivery // of each, newest first
-	attempt    leaderboard.Attempt    // what becomes of a test
+	attempt    leaderboard.Attempt    // the result of a test
 	replays    []leaderboard.Replay
 }
 

@@ -14,7 +14,7 @@ type Settings struct {
 	Retry   time.Duration // between the first attempt and the second; 0: the default. Only tests have it
 }
 
-// Feature returns what the folder registers. It offers its Store, to read events from.
+// Feature returns the feature of the folder. It offers its Store, to read events from.
 func Feature() features.Feature {
 	settings := &Settings{}
 	return features.Feature{Name: "events", Settings: settings, Open: func(e *features.Engine) features.Opened {

@@ -13,8 +13,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Endpoints are where events are sent. What its methods change is durable. may is asked under a lock whether the caller may see
-// or change an endpoint that is there; its errors come back. Others: ErrEndpointNotFound, *leaderboard.RuleError.
+// Endpoints are the receivers of events. Changes by its methods are durable. may is called under a lock and decides whether
+// the caller may see or change an existing endpoint; its errors are returned. Others: ErrEndpointNotFound,
+// *leaderboard.RuleError.
 type Endpoints interface {
 	// PutEndpoint creates an endpoint, with a secret, or changes one, which keeps its own.
 	PutEndpoint(ctx context.Context, name string, r leaderboard.EndpointRequest, secret leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error) (e leaderboard.Endpoint, created bool, err error)
@@ -22,17 +23,17 @@ type Endpoints interface {
 	// Endpoints lists all, in the order of their names.
 	Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error)
 	DeleteEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) error
-	// RotateEndpoint gives an endpoint another secret; the one before signs too until the overlap is over.
+	// RotateEndpoint gives an endpoint another secret; the old secret signs too until the overlap is over.
 	RotateEndpoint(ctx context.Context, name string, secret leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error) (leaderboard.Endpoint, error)
 	// Recipient returns an endpoint with its secrets, for a test of it.
 	Recipient(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Recipient, error)
-	// Deliveries lists those of an endpoint, newest event first.
+	// Deliveries lists the deliveries of an endpoint, newest event first.
 	Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) ([]leaderboard.Delivery, error)
-	// Replay has events delivered once more and returns how many; ErrEventNotFound.
+	// Replay has events delivered again and returns their number; ErrEventNotFound.
 	Replay(ctx context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (int, error)
 }
 
-// Tester makes one attempt to deliver an event that is kept nowhere, and returns how long it took.
+// Tester makes one attempt to deliver an event that is not stored, and returns how long it took.
 type Tester interface {
 	Test(ctx context.Context, to *leaderboard.Recipient) (leaderboard.Attempt, time.Duration)
 }
@@ -93,7 +94,7 @@ type endpointBody struct {
 	AllowPrivate bool                                   `json:"allow_private"`
 }
 
-// request returns what a body says. Empty lists, which null stands for, are refused: they may have been meant as none.
+// request parses a body. Empty lists, also as null, are refused: they may have been meant as no boards or kinds.
 func (b *endpointBody) request() (leaderboard.EndpointRequest, error) {
 	r := leaderboard.EndpointRequest{Enabled: b.Enabled == nil || *b.Enabled, AllowPrivate: b.AllowPrivate}
 	var bad wire.BadFields
@@ -148,7 +149,7 @@ func (h *handlers) put(c *httpapi.Call) error {
 	return sendEndpoint(c, http.StatusCreated, &e, secret)
 }
 
-// checkAddress returns what is wrong with the address of an endpoint by the settings. Endpoints say what else is wrong.
+// checkAddress returns the fault in the address of an endpoint by the settings. Endpoints finds the other faults.
 func (h *handlers) checkAddress(name string, r *leaderboard.EndpointRequest) error {
 	if r.AllowPrivate && !h.private {
 		return invalid("/allow_private", "the server's setting allow-private-addresses does not allow it")
@@ -205,7 +206,7 @@ func (h *handlers) get(c *httpapi.Call) error {
 	return c.SendJSON(http.StatusOK, showEndpoint(&e))
 }
 
-// list answers GET /v1/endpoints: all that the key may see.
+// list answers GET /v1/endpoints: all endpoints that the key may see.
 func (h *handlers) list(c *httpapi.Call) error {
 	limit := int(c.Params.Integer("limit"))
 	of := wire.List{Name: "endpoints"}
@@ -308,7 +309,7 @@ func (h *handlers) deliveries(c *httpapi.Call) error {
 	return httpapi.SendList(c, "deliveries", found, limit, showDelivery, func(last *leaderboard.Delivery) string { return of.CursorID(last.Seq) })
 }
 
-// replay answers POST /v1/endpoints/{name}/replay: 202 with how many events are delivered once more.
+// replay answers POST /v1/endpoints/{name}/replay: 202 with the number of events that are delivered again.
 func (h *handlers) replay(c *httpapi.Call) error {
 	var body struct {
 		Since *leaderboard.Micros `json:"since"`

@@ -12,7 +12,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// newEnv returns an API with the routes of endpoints, and what they stand on.
+// newEnv returns an API with the routes of endpoints, and its surroundings.
 func newEnv(t testing.TB) (*apitest.Env, *fake) {
 	f := &fake{Table: apitest.NewTable[leaderboard.Endpoint](leaderboard.ErrEndpointNotFound)}
 	return featuretest.New(t, func(*apitest.Fake) []httpapi.Route { return Routes(f, f, true) }), f
@@ -50,7 +50,7 @@ func TestEndpoints(t *testing.T) {
 	e.Get(apitest.AdminKey, "/v1/endpoints/NAME").WantProblem(404, "endpoint-not-found")
 }
 
-// TestBadEndpoints: what is not right is told by place, and nothing is made.
+// TestBadEndpoints: faults are reported by place, and nothing is made.
 func TestBadEndpoints(t *testing.T) {
 	e, f := newEnv(t)
 	for body, places := range map[string]string{
@@ -111,7 +111,7 @@ func TestEndpointsOfSomeBoards(t *testing.T) {
 	}
 }
 
-// TestDeliveries: deliveries are listed page by page with what is sent, and events are delivered once more.
+// TestDeliveries: deliveries are listed page by page with their content, and events are delivered again.
 func TestDeliveries(t *testing.T) {
 	e, f := newEnv(t)
 	const path = "/v1/endpoints/game"
@@ -170,7 +170,7 @@ func TestExamples(t *testing.T) {
 	featuretest.Examples(t, Routes(nil, nil, true), server, nil)
 }
 
-// TestNullAndEmpty: what is null in a request is as if it were absent, where the document allows it.
+// TestNullAndEmpty: a null in a request counts as absent, where the document allows it.
 func TestNullAndEmpty(t *testing.T) {
 	e, _ := newEnv(t)
 	apitest.NullAndEmpty(t, e, apitest.Ask{

@@ -76,8 +76,8 @@ func (s *Store) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) (
 // replayed finds events from a moment on.
 const replayed = "SELECT id, kind, board, created_at FROM outbox FORCE INDEX (outbox_age) WHERE created_at >= ? AND (created_at > ? OR id > ?) ORDER BY created_at, id LIMIT ?"
 
-// Replay has events delivered to an endpoint once more, under the ids that they have, and returns how many. When it fails, some
-// of them are. Errors: ErrEndpointNotFound, ErrEventNotFound, those of may, ErrUnavailable.
+// Replay has events delivered to an endpoint again, under their ids, and returns their number. When it fails, some of them
+// are delivered. Errors: ErrEndpointNotFound, ErrEventNotFound, the errors of may, ErrUnavailable.
 func (s *Store) Replay(ctx context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (events int, err error) {
 	e, err := s.endpointIn(ctx, s.db.Pool, r.Endpoint)
 	if err == nil {

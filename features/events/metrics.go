@@ -13,8 +13,8 @@ func newAttempts() *prometheus.HistogramVec {
 	}, []string{"outcome"})
 }
 
-// metrics returns what a Sender publishes: its attempts, and what waits to be delivered. Only the server that sends knows; the others
-// have zeros.
+// metrics returns the metrics of a Sender: its attempts, and the waiting deliveries. Only the server that sends knows; the
+// others have zeros.
 func (s *Sender) metrics() []prometheus.Collector {
 	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_events_waiting", Help: "Deliveries that wait for endpoints that are on, up to 100,000 of each.",

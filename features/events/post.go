@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// answerBytes is how much of an answer's body is read, so that the connection can be used again. None of it is kept.
+	// answerBytes is how much of an answer's body is read, so that the connection can be used again. The text is dropped.
 	answerBytes = 64 << 10
 	// headBytes bounds the head of an answer.
 	headBytes = 16 << 10
@@ -64,15 +64,15 @@ func (p *poster) close() {
 	p.private.CloseIdleConnections()
 }
 
-// outcome is what became of an attempt.
+// outcome is the result of an attempt.
 type outcome struct {
-	status     int    // of the answer, 0: there was none
+	status     int    // of the answer, 0: no answer
 	err        string // "" when the endpoint has taken it
 	gone       bool
 	retryAfter time.Duration // as the endpoint asked for
 }
 
-// post makes one attempt.
+// post makes an attempt.
 func (p *poster) post(ctx context.Context, to *leaderboard.Recipient, e *leaderboard.Event) outcome {
 	body, err := e.Body()
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *poster) post(ctx context.Context, to *leaderboard.Recipient, e *leaderb
 	return p.judge(resp)
 }
 
-// judge returns what an answer means.
+// judge returns the meaning of an answer.
 func (p *poster) judge(resp *http.Response) outcome {
 	out := outcome{status: resp.StatusCode}
 	switch {

@@ -23,7 +23,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// TestPost: what an answer means, and what is not read or followed (promise G11).
+// TestPost: the meaning of an answer, and the parts that are not read or followed (promise G11).
 func TestPost(t *testing.T) {
 	t.Parallel()
 	followed := false
@@ -83,7 +83,7 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// names is a resolver to which every name is these addresses.
+// names is a resolver that resolves every name to these addresses.
 type names []netip.Addr
 
 func (n names) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) { return n, nil }

@@ -21,26 +21,26 @@ const (
 	laneWidth = 8
 	// failuresToPause is after how many batches that failed as a whole a lane sends probeWidth deliveries at a time, with pauses.
 	failuresToPause = 3
-	// probeWidth has room for an event that was tried before and one that was not: the endpoint may refuse either.
+	// probeWidth has room for an event that was tried before and for an event that was not: the endpoint may refuse either.
 	probeWidth = 2
 	maxPause   = time.Minute
-	// lastRetry is the longest time before another attempt, and each is retryFactor times as long as the one before; give or take
+	// lastRetry is the longest time before another attempt, and each is retryFactor times as long as the last; give or take
 	// a fifth.
 	lastRetry   = 4 * time.Hour
 	retryFactor = 3
-	// settleTimeout bounds noting what became of an attempt, also of one that was made just before the end.
+	// settleTimeout bounds recording the result of an attempt, also of an attempt just before the end.
 	settleTimeout = 5 * time.Second
-	// backlogEvery is the time between two looks at what waits.
+	// backlogEvery is the time between two looks at the backlog.
 	backlogEvery = 15 * time.Second
 )
 
-// Noticer makes events that a feature finds out beside all transactions, such as who was passed.
+// Noticer makes events that a feature finds outside of all transactions, such as passed members.
 type Noticer interface {
-	// Notice enters the events of what has happened since the last time. It ends soon, and the next call goes on.
+	// Notice enters the events since the last call. It ends soon, and the next call continues.
 	Notice(ctx context.Context) error
 }
 
-// Config is what a Sender needs. Store is required.
+// Config is the configuration of a Sender. Store is required.
 type Config struct {
 	Store *Store
 	// AllowPrivate lets endpoints that ask for it have addresses that are not public.
@@ -48,7 +48,7 @@ type Config struct {
 	Every        time.Duration    // between two rounds, give or take a tenth. Default 1s
 	Timeout      time.Duration    // of an attempt. Default 15s
 	Retry        time.Duration    // between the first attempt and the second. Default 5s
-	Resolver     dialer.Resolver  // nil: that of the system
+	Resolver     dialer.Resolver  // nil: the system's
 	Now          func() time.Time // nil: time.Now
 	Logger       *slog.Logger     // nil: nothing is logged
 }
@@ -79,7 +79,7 @@ func (c Config) withDefaults() Config {
 type Sender struct {
 	cfg      Config
 	poster   *poster
-	noticer  Noticer // set before Run; nil: there is none
+	noticer  Noticer // set before Run; nil: no noticer
 	attempts *prometheus.HistogramVec
 
 	backlog atomic.Pointer[leaderboard.Backlog]
@@ -87,7 +87,7 @@ type Sender struct {
 
 	mu      sync.Mutex
 	lanes   map[int64]*lane // by endpoint; guarded by mu
-	working sync.WaitGroup  // one for each lane that is busy
+	working sync.WaitGroup  // one for each busy lane
 }
 
 // lane is the way to one endpoint. Its fields are guarded by Sender.mu.
@@ -104,7 +104,7 @@ func NewSender(cfg Config) *Sender {
 	return &Sender{cfg: cfg, poster: newPoster(&cfg), attempts: newAttempts(), lanes: map[int64]*lane{}}
 }
 
-// Backlog returns what waited when this process last looked, if it is the one that sends; zeros otherwise.
+// Backlog returns the backlog at the last look, if this process sends; zeros otherwise.
 func (s *Sender) Backlog() leaderboard.Backlog {
 	if b := s.backlog.Load(); b != nil {
 		return *b
@@ -112,7 +112,7 @@ func (s *Sender) Backlog() leaderboard.Backlog {
 	return leaderboard.Backlog{}
 }
 
-// Test makes one attempt to deliver an event that is kept nowhere, and returns what became of it.
+// Test makes one attempt to deliver an event that is not stored, and returns its result.
 func (s *Sender) Test(ctx context.Context, to *leaderboard.Recipient) (a leaderboard.Attempt, took time.Duration) {
 	start := time.Now()
 	out := s.poster.post(ctx, to, &leaderboard.Event{
@@ -179,7 +179,7 @@ func (s *Sender) look(ctx context.Context) error {
 	return err
 }
 
-// aim tells the lanes what their endpoints are now.
+// aim gives the lanes their present endpoints.
 func (s *Sender) aim(recipients []leaderboard.Recipient) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +202,7 @@ func (s *Sender) aim(recipients []leaderboard.Recipient) {
 	}
 }
 
-// start has a lane send what is due, unless it does so already or pauses.
+// start lets a lane send its due deliveries, unless it is sending already or pauses.
 func (s *Sender) start(ctx context.Context, endpoint int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +222,7 @@ func (s *Sender) start(ctx context.Context, endpoint int64) {
 	})
 }
 
-// sendDue sends a batch of what is due, and reports whether there may be more to send at once.
+// sendDue sends a batch of due deliveries, and reports whether there may be more to send at once.
 func (s *Sender) sendDue(ctx context.Context, l *lane) bool {
 	to, width := s.next(l)
 	if to == nil || ctx.Err() != nil {
@@ -242,7 +242,7 @@ func (s *Sender) sendDue(ctx context.Context, l *lane) bool {
 	return s.learn(ctx, l, to, delivered > 0) && !gone && noted
 }
 
-// next returns what a lane is to do: its endpoint, nil when there is none any more, and how many deliveries at once.
+// next returns the work of a lane: its endpoint, nil if it no longer exists, and how many deliveries at once.
 func (s *Sender) next(l *lane) (to *leaderboard.Recipient, width int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,7 +252,7 @@ func (s *Sender) next(l *lane) (to *leaderboard.Recipient, width int) {
 	return l.to, laneWidth
 }
 
-// learn notes whether any of a batch was delivered, and reports whether the lane may go on at once.
+// learn records whether any of a batch was delivered, and reports whether the lane may continue at once.
 func (s *Sender) learn(ctx context.Context, l *lane, to *leaderboard.Recipient, any bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,7 +274,7 @@ func (s *Sender) learn(ctx context.Context, l *lane, to *leaderboard.Recipient, 
 	return false
 }
 
-// sendAll makes an attempt for each delivery, all at once. noted is false when what became of one could not be noted.
+// sendAll makes an attempt for each delivery, all at once. noted is false when a result could not be recorded.
 func (s *Sender) sendAll(ctx context.Context, to *leaderboard.Recipient, due []leaderboard.Delivery) (delivered int, gone, noted bool) {
 	var (
 		wg sync.WaitGroup
@@ -296,10 +296,10 @@ func (s *Sender) sendAll(ctx context.Context, to *leaderboard.Recipient, due []l
 	return delivered, gone, noted
 }
 
-// errEnded is an attempt that was cut off because this process ends: it counts as none.
+// errEnded is an attempt that was cut off because this process ends: it does not count as an attempt.
 var errEnded = errors.New("the sender ends")
 
-// sendOne makes an attempt and notes what became of it.
+// sendOne makes an attempt and records its result.
 func (s *Sender) sendOne(ctx context.Context, to *leaderboard.Recipient, d *leaderboard.Delivery) (leaderboard.Attempt, error) {
 	start := time.Now()
 	out := s.poster.post(ctx, to, &d.Event)

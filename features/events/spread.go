@@ -14,12 +14,12 @@ import (
 // How each event gets a delivery for each endpoint.
 //
 // An id is given when a row is inserted, and shown when its transaction commits: a later id may be seen before an earlier
-// one. So no round may go on behind the greatest id that it has seen. Each endpoint has a low-water mark, up to which no event
-// lacks its delivery, nor ever will; above it a round looks for events without one, so it does not matter in which order they
-// come. The mark moves up to the greatest id that is there at a moment at which no transaction is between an id and its
-// commit: each shares the lock of one row from before it gets an id until it commits, so that moment is when the round has
-// that lock alone. It does not wait for it: as long as others share it, the mark stays where it is, and a few more rows are
-// looked at.
+// one. So no round may continue after the greatest id that it has seen. Each endpoint has a low-water mark, up to which no
+// event lacks its delivery, nor ever will; above it a round looks for events without one, so it does not matter in which
+// order they come. The mark moves up to the greatest id that is there at a moment at which no transaction is between an id
+// and its commit: each shares the lock of one row from before it gets an id until it commits, so that moment is when the
+// round has that lock alone. It does not wait for it: as long as others share it, the mark stays where it is, and a few
+// more rows are looked at.
 
 // Store is the events that wait, and the endpoints that they wait for. All methods may be called concurrently.
 type Store struct {
@@ -38,11 +38,11 @@ func NewStore(d *mysql.DB, point func(name string)) *Store {
 // spreadRows is how many events are spread in one transaction.
 const spreadRows = mysql.MaxRows
 
-// leadLock is what one process has that sends.
+// leadLock is the lock of the process that sends.
 func leadLock() mysql.Lock { return mysql.Lock{Kind: "events"} }
 
-// LeadEvents reports whether this process is the one that sends, and becomes it when there is none. It does not wait for
-// another process. The caller asks again from time to time: the server gives the lock up with the connection. Errors:
+// LeadEvents reports whether this process sends; it takes the lead if no process has it. It does not wait for another
+// process. The caller calls again from time to time: the server releases the lock with the connection. Errors:
 // ErrUnavailable.
 func (s *Store) LeadEvents(ctx context.Context) (bool, error) {
 	have, err := s.db.Locks.Hold(ctx, []mysql.Lock{leadLock()})
@@ -57,8 +57,8 @@ func (s *Store) YieldEvents(ctx context.Context) error {
 	return mysql.Translate(ctx, "yield events", s.db.Locks.Release(ctx, leadLock()))
 }
 
-// Spread gives each event its deliveries, and returns the endpoints that are on. What came too late for this round is found
-// by the next. Two processes may do so at once. Errors: ErrUnavailable.
+// Spread gives each event its deliveries, and returns the endpoints that are on. The next round finds events that came too
+// late for this one. Two processes may call it at once. Errors: ErrUnavailable.
 func (s *Store) Spread(ctx context.Context) ([]leaderboard.Recipient, error) {
 	rows, now, err := s.endpointsOn(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Store) endpointsOn(ctx context.Context) (rows []endpointRow, now leader
 	return rows, now, err
 }
 
-// settled returns an id up to which every event is there that ever will be, 0 when others are entering events just now.
+// settled returns an id up to which all events are present that ever will be; 0 when others are entering events just now.
 func (s *Store) settled(ctx context.Context) (bound int64, err error) {
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var version int64
@@ -135,7 +135,7 @@ func (s *Store) settled(ctx context.Context) (bound int64, err error) {
 	return bound, err
 }
 
-// outboxRow is what decides whether an endpoint gets an event.
+// outboxRow is the part of an event that decides whether an endpoint gets it.
 type outboxRow struct {
 	ID    int64  `db:"id"`
 	Kind  []byte `db:"kind"`
@@ -182,13 +182,13 @@ func wantedOf(e *leaderboard.Endpoint, rows []outboxRow) (ids []int64) {
 	return ids
 }
 
-// What becomes of a delivery that is there already.
+// The cases of an existing delivery.
 const (
 	keepWaiting = "endpoint_id = VALUES(endpoint_id)"
 	startAgain  = "state = 'waiting', next_at = VALUES(next_at), attempt_count = 0, status = 0, error = ''"
 )
 
-// deliverTo makes deliveries of events to an endpoint, if it is still there, and moves its mark up to one.
+// deliverTo makes deliveries of events to an endpoint, if it still exists, and moves its mark up to an id.
 func (s *Store) deliverTo(ctx context.Context, endpoint int64, events []int64, mark int64, again string) error {
 	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var id int64

@@ -182,8 +182,9 @@ func TestSpreadMissesNone(t *testing.T) {
 	})
 }
 
-// TestEndpointWaitsForEvents: an endpoint gets what is committed after it was created, also when that was begun before: the one
-// who creates it waits for those who enter events, since they may have found that none gets theirs.
+// TestEndpointWaitsForEvents: an endpoint gets events that are committed after its creation, also if their transactions
+// began before: its creation waits for transactions that enter events, since they may have found no endpoint for their
+// events.
 func TestEndpointWaitsForEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -216,8 +217,8 @@ func TestEndpointWaitsForEvents(t *testing.T) {
 	})
 }
 
-// TestDueIsShared: deliveries that were tried before and those that were not share what is sent at once, also when there are many of
-// either; what one kind lacks the other gets.
+// TestDueIsShared: deliveries that were tried before and new ones share the batch, also when there are many of either; the
+// room that one kind leaves the other gets.
 func TestDueIsShared(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -234,7 +235,7 @@ func TestDueIsShared(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// look returns how many of those that are due were tried before, of how many, and lets the attempts fail.
+		// look returns how many of the due deliveries were tried before, and their number, and lets the attempts fail.
 		look := func(limit int, retry time.Duration) string {
 			due, err := o.Due(t.Context(), endpoint, limit)
 			if err != nil {
@@ -279,7 +280,7 @@ func TestPlans(t *testing.T) {
 	})
 }
 
-// TestNewEndpointGetsNothingOld: an endpoint gets the events from its creation on, and none of those that others were sent before.
+// TestNewEndpointGetsNothingOld: an endpoint gets the events from its creation on, and no earlier ones.
 func TestNewEndpointGetsNothingOld(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -39,7 +39,7 @@ func putEndpoint(t testing.TB, s *opened, name string, kinds ...leaderboard.Even
 	return e
 }
 
-// sent delivers all that is due to an endpoint, and returns it.
+// sent delivers all due deliveries to an endpoint, and returns them.
 func sent(t testing.TB, s *opened, e leaderboard.Endpoint) []leaderboard.Event {
 	t.Helper()
 	if _, err := s.Events.Spread(t.Context()); err != nil {
@@ -63,8 +63,8 @@ func sent(t testing.TB, s *opened, e leaderboard.Endpoint) []leaderboard.Event {
 	}
 }
 
-// TestErasedIsToldAndForgotten: an erasure is told to the endpoints that ask for it, with the id; as soon as all of them have it, the
-// id is nowhere. One that is off holds it, for as long as events are kept.
+// TestErasedIsToldAndForgotten: an erasure is reported to the endpoints that ask for it, with the id; as soon as all of
+// them have it, the id is stored nowhere. An endpoint that is off keeps it, for as long as events are kept.
 func TestErasedIsToldAndForgotten(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -115,8 +115,8 @@ func TestErasedIsToldAndForgotten(t *testing.T) {
 	})
 }
 
-// TestGoneAndReplay: an endpoint that answers 410 is turned off, of which the audit tells, and gets what it missed when it is on
-// again; events are delivered once more under their ids, all from a moment on, or one.
+// TestGoneAndReplay: an endpoint that answers 410 is turned off, as the audit records, and gets the missed events when it
+// is on again; events are delivered again under their ids, all from a moment on, or a single one.
 func TestGoneAndReplay(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -16,8 +16,8 @@ const (
 	stillWaited = "SELECT EXISTS (SELECT 1 FROM deliveries d FORCE INDEX (deliveries_event) JOIN endpoints e ON e.id = d.endpoint_id WHERE d.event_id = ? AND d.state = 'waiting')"
 )
 
-// removeTold deletes events about erased members that every endpoint has which gets them: until then such an event has the id
-// of the member, so that those who keep data of the member can delete it too.
+// removeTold deletes events about erased members once every endpoint for them has them: until then such an event has the id
+// of the member, so that receivers can delete their data of the member too.
 func (s *Store) removeTold(ctx context.Context) error {
 	bound, err := s.toldBound(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package featuretest makes what features' tests run on: a store with what features add to it, and an API with the engine's routes
-// and a feature's own, over the fake of apitest. It is no feature.
+// Package featuretest makes the surroundings of features' tests: a store with the parts of features, and an API with the
+// engine's routes and a feature's own, over the fake of apitest. It is not a feature.
 package featuretest
 
 import (
@@ -14,7 +14,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// New returns an API with the engine's routes and those of a feature, over a fake that both have. change changes what the API needs.
+// New returns an API with the engine's routes and a feature's, over a fake of both. change changes the configuration of the
+// API.
 func New(t testing.TB, routes func(*apitest.Fake) []httpapi.Route, change ...func(*httpapi.Config)) *apitest.Env {
 	f := apitest.NewFake()
 	cfg := Config(f)
@@ -25,7 +26,7 @@ func New(t testing.TB, routes func(*apitest.Fake) []httpapi.Route, change ...fun
 	return &apitest.Env{T: t, Handler: httpapi.New(cfg), Fake: f}
 }
 
-// Store returns a migrated store on a database, with what features add to it, and the engine that they are opened on.
+// Store returns a migrated store on a database, with the parts of features, and the engine that they are opened on.
 func Store(t testing.TB, dsn string, list []features.Feature, change func(*store.Config)) (*store.Store, *features.Engine) {
 	t.Helper()
 	s := dbtest.Open(t, dsn, func(c *store.Config) {
@@ -37,7 +38,7 @@ func Store(t testing.TB, dsn string, list []features.Feature, change func(*store
 	return s, features.On(s, list)
 }
 
-// Config returns what the engine's routes need.
+// Config returns the configuration of the engine's routes.
 func Config(f *apitest.Fake) httpapi.Config {
 	return httpapi.Config{
 		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Status: f, Hidden: f, Friends: f,
@@ -47,8 +48,8 @@ func Config(f *apitest.Fake) httpapi.Config {
 	}
 }
 
-// Examples runs the lines for a shell that /docs has of routes, each on a server of its own. before makes what an example is about,
-// and returns the example about that.
+// Examples runs the lines for a shell that /docs has of routes, each on a separate server. before makes the subject of an
+// example, and returns the example for it.
 func Examples(t *testing.T, routes []httpapi.Route, server func(testing.TB) *apitest.Env, before map[string]func(e *apitest.Env, line string) string) {
 	examples := server(t).Examples()
 	for _, rt := range routes {
@@ -63,7 +64,7 @@ func Examples(t *testing.T, routes []httpapi.Route, server func(testing.TB) *api
 	}
 }
 
-// SettingsOf returns the settings of the feature that has a T. It panics when there is none.
+// SettingsOf returns the settings of the feature that has a T. It panics if no feature has it.
 func SettingsOf[T any](list []features.Feature) *T {
 	for _, f := range list {
 		if s, ok := f.Settings.(*T); ok {

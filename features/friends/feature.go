@@ -10,7 +10,7 @@ import (
 	"leaderboard/store"
 )
 
-// Feature returns what the folder registers.
+// Feature returns the feature of the folder.
 func Feature() features.Feature {
 	return features.Feature{Name: "friends", Open: open}
 }

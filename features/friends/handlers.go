@@ -20,7 +20,7 @@ type Lists interface {
 	AddFriends(ctx context.Context, member string, friends []string) (int, error)
 	// RemoveFriend takes a friend off the list; it may not be on it.
 	RemoveFriend(ctx context.Context, member, friend string) error
-	// Friends lists up to limit friends after the given one, in the order of their bytes, as they are now.
+	// Friends lists up to limit friends after the given one, in the order of their bytes, in the present state.
 	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
 }
 
@@ -93,7 +93,7 @@ func (h *handlers) add(c *httpapi.Call) error {
 	return c.SendJSON(http.StatusOK, api.FriendCount{Member: member, Total: total})
 }
 
-// remove answers DELETE /v1/members/{member}/friends/{friend}, in the same way when it was none.
+// remove answers DELETE /v1/members/{member}/friends/{friend}, in the same way when it was no friend.
 func (h *handlers) remove(c *httpapi.Call) error {
 	member, friend := c.Params.Member(), c.Params.PathValue("friend")
 	if broken := leaderboard.AsRule(leaderboard.CheckMember(friend)); broken != nil {
@@ -182,7 +182,7 @@ func (h *handlers) onBoard(c *httpapi.Call) error {
 	})
 }
 
-// appendSelf appends the standing of the member itself, null without one.
+// appendSelf appends the standing of the member itself, null without a standing.
 func appendSelf(b []byte, on *httpapi.Target, s *leaderboard.Standings, shown httpapi.Besides) []byte {
 	if s.Self == nil {
 		return append(b, "null"...)

@@ -190,7 +190,7 @@ func TestBoardFriendsIdentityAndRights(t *testing.T) {
 	e.Get(apitest.ReadKey, "/v1/boards/classic/members/5/friends").WantProblem(503, "unavailable")
 }
 
-// A token of member 5, for all boards, and one for those that begin with game1-.
+// A token of member 5, for all boards, and a token for boards that begin with game1-.
 const (
 	token5     = "five.all.token"
 	token5Some = "five.some.token"
@@ -238,7 +238,8 @@ func TestPlayerAmongFriends(t *testing.T) {
 	e.Get(token5Some, "/v1/boards/none/members/5/friends").WantProblem(403, wire.CodeForbidden) // as of a board that there is
 }
 
-// TestManyFriendsAreHeavy: a hundred friends are a unit of heavy work for a player, who may look again and again; for a key they are none.
+// TestManyFriendsAreHeavy: a hundred friends cost a player a unit of heavy work, since players may look again and again;
+// they cost a key nothing.
 func TestManyFriendsAreHeavy(t *testing.T) {
 	q := &charges{}
 	e := withPlayer(t, func(c *httpapi.Config) { c.Quotas = q })
@@ -284,7 +285,7 @@ func TestChargedFor(t *testing.T) {
 	}
 }
 
-// TestNullAndEmpty: null and the empty string are taken where the document says so and nowhere else.
+// TestNullAndEmpty: null and the empty string are taken where the document allows them and nowhere else.
 func TestNullAndEmpty(t *testing.T) {
 	for method, body := range map[string]string{"PUT": `{"members":["a","b"]}`, "POST": `{"members":["c"]}`} {
 		a := apitest.Ask{Method: method, Path: "/v1/members/m/friends", Key: apitest.AdminKey, Body: body}
@@ -302,7 +303,7 @@ func TestExamples(t *testing.T) {
 	}, nil)
 }
 
-// kept shows what the model keeps with entries.
+// kept shows the data that the model keeps with entries.
 type kept struct{ texts []string }
 
 func (kept) Param() string                    { return "metadata" }
@@ -320,7 +321,7 @@ func (kept) Find(_ context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
 	return kept{texts}, err
 }
 
-// TestBoardFriendsForms: the modes, the metadata and the forms of answers are those of all reading routes.
+// TestBoardFriendsForms: the modes, the metadata and the forms of answers are the same as for all reading routes.
 func TestBoardFriendsForms(t *testing.T) {
 	e := newEnv(t, func(c *httpapi.Config) { c.Shows = []httpapi.Show{kept{}} })
 	e.Board("classic", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}}, apitest.Classic()...)
@@ -354,7 +355,8 @@ func TestBoardFriendsForms(t *testing.T) {
 	}
 }
 
-// TestBoardFriendsPeriods: a period that there is not has the words of all reading routes, and one that never had an entry is empty.
+// TestBoardFriendsPeriods: a missing period has the error of all reading routes, and a period that never had an entry is
+// empty.
 func TestBoardFriendsPeriods(t *testing.T) {
 	e := newEnv(t)
 	e.Board("daily", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime}})

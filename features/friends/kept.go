@@ -24,8 +24,8 @@ func (s *Store) newKept() *cache.Loader[keptList] {
 	return cache.NewLoader(s.fetch, sizeOfList, cache.LoaderOptions{TTL: time.Second, Batch: 64, Bytes: 32 << 20, Timeout: 5 * time.Second})
 }
 
-// fetch reads the lists that have another version than the cached ones. The versions come first: a list that is changed
-// between is newer than it says, and read once more the next time.
+// fetch reads the lists whose version differs from the cached one. The versions come first: a list that is changed in
+// between is newer than its version, and read again the next time.
 func (s *Store) fetch(ctx context.Context, members []string, old map[string]keptList) (map[string]keptList, error) {
 	versions, err := s.versions(ctx, members)
 	if err != nil {

@@ -47,7 +47,7 @@ func (s *Store) AddFriends(ctx context.Context, member string, friends []string)
 	})
 }
 
-// changeFriends writes the difference between the friends present and those wanted, under the lock of the list.
+// changeFriends writes the difference between the present and the wanted friends, under the lock of the list.
 func (s *Store) changeFriends(ctx context.Context, member string, given []string, wanted func(present map[string]bool) []string) (n int, err error) {
 	if broken := leaderboard.CheckFriends(member, given); broken != nil {
 		return 0, mysql.Wrap("friends", broken)
@@ -112,7 +112,7 @@ func writeFriends(ctx context.Context, tx *sqlx.Tx, member string, added, gone [
 	return nil
 }
 
-// RemoveFriend takes one friend off the list of member, if it is on it.
+// RemoveFriend takes a friend off the list of member, if it is on it.
 func (s *Store) RemoveFriend(ctx context.Context, member, friend string) error {
 	defer s.kept.Forget(member)
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
@@ -213,14 +213,14 @@ func friendsOf(members []string) string {
 	return t.Str(" ORDER BY member, friend LIMIT ").Int(int64(len(members)) * leaderboard.MaxFriends).String()
 }
 
-// data tells the friends of a member.
+// data lists the friends of a member.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	return store.InPages(func(after string) ([]string, error) { return s.Friends(ctx, member, after, store.DataPage) }, func(friend *string) (string, error) {
 		return *friend, tell(*friend)
 	})
 }
 
-// fanData tells the members on whose lists a member is.
+// fanData lists the members on whose lists a member is.
 func (s *Store) fanData(ctx context.Context, member string, tell func(any) error) error {
 	fans := func(after string) ([]string, error) {
 		list, err := friendsBehind(ctx, s.db.Pool, s.db.Limited(selectFans), member, after, store.DataPage)

@@ -23,7 +23,7 @@ func TestLists(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) { testLists(t, NewStore(dbtest.Open(t, dsn, nil).Database())) })
 }
 
-// testLists holds lists against what is said of them in Lists.
+// testLists compares lists with the documentation of Lists.
 func testLists(t *testing.T, s Lists) {
 	ctx := t.Context()
 	const me = "me"
@@ -73,7 +73,7 @@ func testLists(t *testing.T, s Lists) {
 	check()
 }
 
-// testMostFriends fills a list and finds that one more is refused, with all that came with it.
+// testMostFriends fills a list and finds that another friend is refused, with everything in the same request.
 func testMostFriends(t *testing.T, s Lists, me string) {
 	t.Helper()
 	var many []string
@@ -125,8 +125,8 @@ func TestVersions(t *testing.T) {
 	})
 }
 
-// TestForget: what a member who is erased leaves is nothing, in lists of very many others too, and a list that the member was on does not
-// pass for unchanged. All of it is told before.
+// TestForget: an erased member leaves nothing, in lists of very many others too, and a list that had the member does not
+// count as unchanged. All of it is in the member's data before.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -166,7 +166,7 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// TestTwoServers: two servers: what one changes it shows at once, and the other soon.
+// TestTwoServers: two servers: a server shows its own change at once, and the other soon.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
 	dsn, ctx := testenv.MySQL(t), t.Context()

@@ -1,5 +1,5 @@
-// Package keys is the API keys: what makes, shows, changes and ends them, and the ring that has them all in memory, by which requests
-// get in.
+// Package keys is the API keys: routes and store that make, show, change and revoke them, and the ring that has all keys in
+// memory for requests.
 package keys
 
 import (
@@ -8,7 +8,7 @@ import (
 	"leaderboard/store"
 )
 
-// Feature returns what the folder registers. It offers the ring, which is httpapi.Keyring, and the table of keys.
+// Feature returns the feature of the folder. It offers the ring, which is httpapi.Keyring, and the table of keys.
 func Feature() features.Feature {
 	return features.Feature{Name: "keys", Open: func(e *features.Engine) features.Opened {
 		s := NewStore(e.DB)

@@ -13,8 +13,8 @@ import (
 
 // Keys keeps the keys of the database. Each change records the caller.
 type Keys interface {
-	// CreateKey adds a key under its ID, with the hash of its secret; *leaderboard.RuleError. This and all that changes keys
-	// records the caller.
+	// CreateKey adds a key under its ID, with the hash of its secret; *leaderboard.RuleError. All methods that change keys
+	// record the caller.
 	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
 	// ChangeKey changes a key; *leaderboard.RuleError, ErrKeyRevoked, ErrKeyNotFound.
 	ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error)
@@ -23,7 +23,7 @@ type Keys interface {
 	RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error)
 	// RevokeKey ends a key for good; a repetition changes nothing. ErrKeyNotFound.
 	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)
-	// Key finds a key, one that was revoked too; ErrKeyNotFound.
+	// Key finds a key, also a revoked one; ErrKeyNotFound.
 	Key(ctx context.Context, id string) (leaderboard.Key, error)
 	// Keys lists up to limit keys with an id after that one, in the order of their ids.
 	Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error)
@@ -45,7 +45,7 @@ func (h *handlers) routes() []httpapi.Route {
 	}
 }
 
-// keyBody is the body of POST /v1/keys, and as a merge patch that of PATCH: what is left out stays.
+// keyBody is the body of POST /v1/keys, and as a merge patch that of PATCH: omitted members do not change.
 type keyBody struct {
 	Name      *string                           `json:"name"`
 	Scope     *leaderboard.Scope                `json:"scope"`
@@ -57,8 +57,8 @@ type keyBody struct {
 	}] `json:"quota"`
 }
 
-// change returns what a body changes. An empty list and zeros, which null stands for, are refused: they may have
-// been meant as none.
+// change returns the change that a body describes. An empty list and zeros, also as null, are refused: they may have been
+// meant as none of them.
 func (b *keyBody) change() (leaderboard.KeyChange, error) {
 	c := leaderboard.KeyChange{Name: b.Name, Scope: b.Scope, Boards: b.Boards.To(), ExpiresAt: b.ExpiresAt.To()}
 	var bad wire.BadFields

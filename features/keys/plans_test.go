@@ -6,7 +6,7 @@ import (
 	"leaderboard/internal/plantest"
 )
 
-// TestPlans: no statement about keys reads more than what it is about, or sorts.
+// TestPlans: no statement about keys reads more than its keys, or sorts.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	keys := map[string]string{"k": "PRIMARY", "s": "PRIMARY"}

@@ -38,7 +38,7 @@ type Ring struct {
 	opts   RingOptions
 }
 
-// entry is a key. Its uses go on when it is read again.
+// entry is a key. Its uses are kept when it is read again.
 type entry struct {
 	leaderboard.HashedKey
 	uses *uses
@@ -58,10 +58,10 @@ func NewRing(source Source, feed mirror.Feed, opts RingOptions) *Ring {
 	return r
 }
 
-// Find returns the key with an id whose secret, or the one before within its overlap, has a hash. A key that is there is
-// answered from memory, unless no key was used of late: then Find waits for the feed. An id of no key waits for the next
-// statement of the feed: its key may just have been made. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked,
-// ErrKeyExpired, ErrUnavailable.
+// Find returns the key with an id whose secret, or old secret within the overlap, has a hash. An existing key is answered
+// from memory, unless no key was used recently: then Find waits for the feed. An unknown id waits for the next statement of
+// the feed: its key may just have been made. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked, ErrKeyExpired,
+// ErrUnavailable.
 func (r *Ring) Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
 	keys, err := r.Get(ctx, now, func(keys map[string]*entry) bool { return keys[id] != nil })
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *Ring) all(ctx context.Context) (map[string]*entry, error) {
 	return keys, err
 }
 
-// note writes down the minutes in which keys were last used. What cannot be written is written the next time.
+// note writes down the minutes in which keys were last used. Failed writes are repeated the next time.
 func (r *Ring) note(ctx context.Context) {
 	byMinute := map[int64][]*entry{}
 	for _, e := range r.Value() {

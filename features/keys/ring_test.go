@@ -23,7 +23,7 @@ type database struct {
 	keys     map[string]leaderboard.HashedKey
 	revision leaderboard.Revision
 	away     bool
-	failing  bool // statements about keys fail, those of the feed do not
+	failing  bool // statements about keys fail, statements of the feed do not
 	asked    int  // statements about keys
 	rounds   int
 	used     map[string]leaderboard.Micros
@@ -180,7 +180,7 @@ func TestKnownKey(t *testing.T) {
 }
 
 // TestChangeCounts: a revoked key stops within a second, whether it was used all the while or after a pause; a new secret
-// counts, and the one before it until its overlap is over.
+// is valid, and the old one until its overlap is over.
 func TestChangeCounts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestChangeCounts(t *testing.T) {
 	})
 }
 
-// TestReadBesideAChange: what was read before a change does not stay after it, in whichever order the two are heard of.
+// TestReadBesideAChange: keys read before a change do not stay after it, in whichever order the two arrive.
 func TestReadBesideAChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -271,7 +271,7 @@ func TestUnknownKeys(t *testing.T) {
 	})
 }
 
-// TestManyKeys: keys are read in pages, all of them, and a change of one is seen wherever it is.
+// TestManyKeys: keys are read in pages, all of them, and a change of any key is seen.
 func TestManyKeys(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -295,8 +295,8 @@ func TestManyKeys(t *testing.T) {
 	})
 }
 
-// TestDatabaseAway: keys go on for ten minutes and no longer, others are not said to be unknown; when the database is back,
-// both are as it says.
+// TestDatabaseAway: keys stay valid for ten minutes and no longer, and others are not reported as unknown; when the
+// database is back, it decides both.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -364,8 +364,7 @@ func TestChangeThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestRestoredTable: a table that was restored from a backup has a revision that was there before, or an older one; what is
-// known is what it says now.
+// TestRestoredTable: a table that was restored from a backup has an earlier revision; the ring has its present content.
 func TestRestoredTable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -452,7 +451,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// restingFeed asks nothing but what it is asked for.
+// restingFeed sends only the statements that tests request.
 type restingFeed struct{ ring *Ring }
 
 func (f *restingFeed) Ask(context.Context, int64) (leaderboard.Revision, bool) {

@@ -72,15 +72,15 @@ func timeOrNull(m leaderboard.Micros) sql.NullTime {
 // Store is the API keys in the database. All methods may be called concurrently.
 type Store struct {
 	db *mysql.DB
-	// renew has this process read the keys again after a change, which so holds here when it returns; nil: the process holds none.
-	// Elsewhere, and here when it fails, the change is known within a second.
+	// renew lets this process read the keys again after a change, which is then valid here when it returns; nil: the
+	// process holds no keys. Elsewhere, and here when it fails, the change is known within a second.
 	renew func(context.Context) error
 }
 
 // NewStore returns the API keys of a database, for tools.
 func NewStore(db *mysql.DB) *Store { return &Store{db: db} }
 
-// CreateKey adds an API key under its ID, whose secret has a hash, and returns what is stored. Errors: a
+// CreateKey adds an API key under its ID, whose secret has a hash, and returns the stored key. Errors: a
 // *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error) {
 	if broken := k.Check(); broken != nil {
@@ -107,8 +107,8 @@ func boardsOfKey(k *leaderboard.Key) (string, error) {
 	return string(boards), err
 }
 
-// ChangeKey changes an API key and returns what it is then. Errors: ErrKeyNotFound, ErrKeyRevoked, a
-// *leaderboard.RuleError, ErrUnavailable.
+// ChangeKey changes an API key and returns its new state. Errors: ErrKeyNotFound, ErrKeyRevoked, a *leaderboard.RuleError,
+// ErrUnavailable.
 func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "change key", leaderboard.AuditActionKeyUpdate, id, func(tx *sqlx.Tx) error {
 		old, err := lockToChange(ctx, tx, id)
@@ -166,7 +166,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (leaderboard.Key, erro
 	})
 }
 
-// lockToChange is lockKey for what sessions do not take, see Key.ErrSession.
+// lockToChange is lockKey for changes that sessions do not allow, see Key.ErrSession.
 func lockToChange(ctx context.Context, tx *sqlx.Tx, id string) (leaderboard.Key, error) {
 	k, err := lockKey(ctx, tx, id)
 	if err == nil {
@@ -223,13 +223,13 @@ func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.A
 		}
 		return s.auditKey(ctx, tx, action, &old, &k)
 	})
-	if err == nil && s.renew != nil && action != leaderboard.AuditActionKeyCreate { // what is not known yet is asked for
+	if err == nil && s.renew != nil && action != leaderboard.AuditActionKeyCreate { // unknown keys are read anyway
 		_ = s.renew(ctx)
 	}
 	return k, mysql.Translate(ctx, doing, err)
 }
 
-// keyState is what the audit has of a key, without anything by which it could be used.
+// keyState is the audit's record of a key, without anything that would allow its use.
 type keyState struct {
 	ID            string              `json:"id"`
 	Name          string              `json:"name"`
@@ -257,7 +257,7 @@ func keyStateOf(k *leaderboard.Key) keyState {
 	}
 }
 
-// auditKey records a change of a key; a new key has an old one without ID. A rotation changes nothing that is shown.
+// auditKey records a change of a key; for a new key the old one has no ID. A rotation changes no shown member.
 func (s *Store) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.AuditAction, old, k *leaderboard.Key) error {
 	c := audit.Change{Action: action, After: keyStateOf(k)}
 	if old.ID != "" {
@@ -290,13 +290,13 @@ func (s *Store) Keys(ctx context.Context, after string, limit int) ([]leaderboar
 	return keys, err
 }
 
-// usableKeys selects the keys that were not revoked and have not expired, or did so less than a day ago.
+// usableKeys selects the keys that have not ended, by revocation or expiry, or ended less than a day ago.
 func usableKeys(now string) string {
 	dayAgo := "(" + now + " - INTERVAL 1 DAY)"
 	return "id > ? AND (revoked_at IS NULL OR revoked_at > " + dayAgo + ") AND (k.expires_at IS NULL OR k.expires_at > " + dayAgo + ")"
 }
 
-// HashedKeys is Keys with the hashes of their secrets, without those that ended more than a day ago. A row that cannot be
+// HashedKeys is Keys with the hashes of their secrets, without keys that ended more than a day ago. A row that cannot be
 // read is logged and left out, so that all other keys can be used. It implements Source.
 func (s *Store) HashedKeys(ctx context.Context, after string, limit int) ([]leaderboard.HashedKey, error) {
 	rows, err := s.keyRows(ctx, usableKeys(s.db.Now()), after, limit)

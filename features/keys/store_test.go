@@ -42,7 +42,7 @@ func makeKey(t *testing.T, s *stored, change func(*leaderboard.Key)) (leaderboar
 
 func hashOf(text string) *leaderboard.KeyHash { return new(leaderboard.HashKey(text)) }
 
-// hashedKey returns what servers know of a key.
+// hashedKey returns the servers' view of a key.
 func hashedKey(t *testing.T, s *stored, id string) leaderboard.HashedKey {
 	t.Helper()
 	keys, err := s.HashedKeys(t.Context(), "", 500)
@@ -63,8 +63,8 @@ func versionOf(t *testing.T, s *stored) leaderboard.Revision {
 	return r[leaderboard.KeysPeriod]
 }
 
-// TestKeys makes, changes, rotates and revokes an API key: each step shows in the version of the table, and what is
-// stored is the hash.
+// TestKeys makes, changes, rotates and revokes an API key: each step shows in the version of the table, and only the hash
+// is stored.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -152,8 +152,8 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// TestKeyIsOver: no key is made, or given an end, that is over by the database's clock, no matter what the machine's shows. One that is
-// over may be renamed, and given more time.
+// TestKeyIsOver: no key is made with, or given, an end that is over by the database's clock, whatever the machine's clock
+// shows. An expired key may be renamed, and given more time.
 func TestKeyIsOver(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -6,8 +6,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// writersPage is how many keys are read at once in search of one that can write, and writersPages how often. Among more keys than
-// that, one is taken to be able to write.
+// writersPage is the number of keys that are read at once in search of a key that can write, and writersPages the number of
+// reads. Among more keys, one is assumed to be able to write.
 const (
 	writersPage  = 500
 	writersPages = 20

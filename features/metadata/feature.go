@@ -9,7 +9,7 @@ import (
 	"leaderboard/store"
 )
 
-// Feature returns what the folder registers.
+// Feature returns the feature of the folder.
 func Feature() features.Feature {
 	known := newKnown()
 	return features.Feature{Name: "metadata", Part: Part{known}, Open: func(e *features.Engine) features.Opened {

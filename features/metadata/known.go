@@ -14,10 +14,10 @@ import (
 	"leaderboard/store/commit"
 )
 
-// known is the metadata of entries of periods in memory, so that MySQL is not asked for it again. What was found for an entry holds from
-// one revision of its period on, until a commit changes the entry; it is shown in answers at revisions between the two. The entry alone
-// would not tell: one may come back with other metadata, since a submission can give the time of an entry. All methods may be called
-// concurrently.
+// known is the metadata of entries of periods in memory, so that MySQL is not asked for it again. The metadata found for an
+// entry is valid from a revision of its period until a commit changes the entry; it is shown in answers at revisions
+// between the two. The entry alone does not identify it: an equal entry may come back with other metadata, since a
+// submission can give the time of an entry. All methods may be called concurrently.
 type known struct {
 	within  atomic.Int64                            // bytes; 0: nothing is kept
 	holds   atomic.Pointer[func(period int64) bool] // whether a period is in memory
@@ -31,32 +31,32 @@ type place struct {
 	member string
 }
 
-// fact is what an entry has, from a revision on.
+// fact is the metadata of an entry, from a revision on.
 type fact struct {
 	entry leaderboard.Entry
 	body  string // "": none
 	from  leaderboard.Revision
 }
 
-// factBytes is what a fact takes besides its texts.
+// factBytes is the size of a fact without its texts.
 const factBytes = 260
 
-// heard is what was heard of the commits of a period.
+// heard is the knowledge about the commits of a period.
 type heard struct {
 	mu        sync.RWMutex
-	left      bool                 // the period is not in memory any more
+	left      bool                 // the period is no longer in memory
 	began, to leaderboard.Revision // every commit between them was heard of
 	// changed has when members last changed after since, which is began or later.
 	since   leaderboard.Revision
 	changed map[string]leaderboard.Revision
 }
 
-// maxChanged bounds heard.changed: a statement that takes longer than so many changes is not learned from.
+// maxChanged bounds heard.changed: a statement during which more changes come is not learned from.
 const maxChanged = 4096
 
 func newKnown() *known { return &known{bodies: bounded.New[place, fact](math.MaxInt, 0)} }
 
-// find takes what is known of the entries of a question into out, and returns the places in out of the others.
+// find copies the known metadata for a question's entries into out, and returns the places in out of the others.
 func (k *known) find(q *leaderboard.MetadataQuery, out []leaderboard.EntryMetadata) (missing []int) {
 	h := k.heard(q.Period.ID)
 	if h == nil || q.At == (leaderboard.Revision{}) {
@@ -86,7 +86,7 @@ func all(n int) []int {
 	return out
 }
 
-// heard returns what was heard of a period, nil when nothing is kept of it.
+// heard returns the knowledge about a period's commits, nil when nothing is kept.
 func (k *known) heard(period int64) *heard {
 	if h, ok := k.periods.Load(period); ok {
 		return h.(*heard)
@@ -94,7 +94,7 @@ func (k *known) heard(period int64) *heard {
 	return nil
 }
 
-// learn takes what MySQL had for the places of out, and for more entries of the period, when that was at a revision.
+// learn stores MySQL's metadata for the places of out, and for more entries of the period, at a revision.
 func (k *known) learn(q *leaderboard.MetadataQuery, at leaderboard.Revision, places []int, out []leaderboard.EntryMetadata, more []fact) {
 	for _, i := range places {
 		out[i].Lasts = q.At == at && !out[i].Moved
@@ -128,7 +128,7 @@ func (k *known) learn(q *leaderboard.MetadataQuery, at leaderboard.Revision, pla
 	}
 }
 
-// wrote takes what a batch has written of a period, so far as it knows the texts.
+// wrote stores the metadata that a batch has written for a period, if it has the texts.
 func (k *known) wrote(p *commit.Period, list *rows) {
 	h := k.heard(p.ID())
 	if h == nil {
@@ -157,9 +157,9 @@ func (k *known) wrote(p *commit.Period, list *rows) {
 	}
 }
 
-// add keeps what an entry had at a revision, unless it has changed since. It sets from.
+// add keeps the metadata of an entry at a revision, unless it has changed since. It sets from.
 func (k *known) add(h *heard, period int64, at leaderboard.Revision, f *fact) bool {
-	f.from = at // ahead of what was heard of
+	f.from = at // ahead of the known commits
 	if h.to.Covers(at) {
 		f.from = h.since
 		if last, ok := h.changed[f.entry.Member]; ok {
@@ -196,14 +196,15 @@ func (k *known) ahead(q *leaderboard.MetadataQuery, member string) int {
 	return min(most, mostBytes/max(1, q.Period.Rules.Metadata.MaxBytes))
 }
 
-// begin forgets what was heard of a period before a revision, and what was found before it: a member may have been erased since.
+// begin forgets the commits of a period before a revision, and the metadata found before it: a member may have been erased
+// since.
 func (k *known) begin(h *heard, period int64, at leaderboard.Revision) {
 	h.began, h.since, h.to = at, at, at
 	clear(h.changed)
 	k.forget(period)
 }
 
-// forget drops what was found in a period.
+// forget drops the metadata found in a period.
 func (k *known) forget(period int64) {
 	k.bodies.DeleteFunc(func(p place) bool { return p.period == period })
 }
@@ -243,7 +244,7 @@ func (k *known) folding(period int64, commits []leaderboard.Commit) {
 	}
 }
 
-// leave makes a period one of which nothing is kept.
+// leave marks a period of which nothing is kept.
 func (k *known) leave(h *heard, period int64) {
 	h.mu.Lock()
 	h.left = true
@@ -252,7 +253,7 @@ func (k *known) leave(h *heard, period int64) {
 	k.forget(period)
 }
 
-// keep holds so many bytes at most, of those periods alone that are in memory, and returns how many it holds.
+// keep bounds the memory to a number of bytes, for periods in memory alone, and returns the bytes in use.
 func (k *known) keep(within int64, inMemory func(period int64) bool) int64 {
 	k.within.Store(within)
 	k.holds.Store(&inMemory)
@@ -268,7 +269,7 @@ func (k *known) keep(within int64, inMemory func(period int64) bool) int64 {
 	return int64(bytes)
 }
 
-// metric returns what shows the memory that is taken.
+// metric returns the metric of the memory in use.
 func (k *known) metric() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_metadata_bytes", Help: "Memory that the metadata of entries takes, beside the periods kept whole.",

@@ -23,7 +23,7 @@ func commitOf(seq int64, members ...string) []leaderboard.Commit {
 
 func always(int64) bool { return true }
 
-// asking is what is known, and questions to it about one entry.
+// asking is the known metadata, with questions about one entry.
 type asking struct {
 	*known
 	t     *testing.T
@@ -40,14 +40,14 @@ func (a asking) query(at leaderboard.Revision) *leaderboard.MetadataQuery {
 	return &leaderboard.MetadataQuery{Period: &leaderboard.PeriodRef{ID: 1, Rules: &leaderboard.Rules{}}, At: at, Entries: []leaderboard.Entry{a.entry}}
 }
 
-// learns takes in what a statement that saw one revision found, for an answer at another.
+// learns stores the findings of a statement that saw one revision, for an answer at another.
 func (a asking) learns(asked, saw leaderboard.Revision, body string) leaderboard.EntryMetadata {
 	out := []leaderboard.EntryMetadata{{Body: body}}
 	a.learn(a.query(asked), saw, []int{0}, out, nil)
 	return out[0]
 }
 
-// wants checks what is known of the entry at a revision; "?": nothing.
+// wants checks the known metadata of the entry at a revision; "?": unknown.
 func (a asking) wants(want string, at leaderboard.Revision) {
 	a.t.Helper()
 	out := make([]leaderboard.EntryMetadata, 1)
@@ -60,8 +60,8 @@ func (a asking) wants(want string, at leaderboard.Revision) {
 	}
 }
 
-// TestKnown: what was found for an entry is shown at the revisions alone between its own change and the last one that was heard of, even
-// when the entry comes back as it was (promise A8).
+// TestKnown: found metadata is shown only at the revisions between the entry's own change and the last known commit, even
+// when an equal entry comes back (promise A8).
 func TestKnown(t *testing.T) {
 	a := newAsking(t)
 	a.wants("?", at(5))
@@ -76,7 +76,7 @@ func TestKnown(t *testing.T) {
 	a.wants("?", at(7))
 	a.folding(1, commitOf(7, "a"))
 	a.wants("?", at(6))
-	a.folding(1, commitOf(8, "a")) // it is as it was
+	a.folding(1, commitOf(8, "a")) // the entry is equal again
 	a.wants("?", at(8))
 
 	if a.learns(at(6), at(7), "1").Lasts {
@@ -87,7 +87,7 @@ func TestKnown(t *testing.T) {
 	a.wants("2", at(8))
 	a.wants("?", at(6))
 
-	a.learns(at(8), at(10), "3") // ahead of what was heard of
+	a.learns(at(8), at(10), "3") // ahead of the known commits
 	a.wants("?", at(8))
 	a.folding(1, commitOf(9, "a"))
 	a.wants("?", at(9))
@@ -123,8 +123,8 @@ func TestKnownHistories(t *testing.T) {
 	a.wants("?", at(8))
 }
 
-// TestKnownOfMembersWhoAreGone: after a commit that was not heard of, when the period leaves memory, and while it is not in memory, nothing is
-// kept: it may be of a member who is erased, or of a history that is no more.
+// TestKnownOfMembersWhoAreGone: after a missed commit, when the period leaves memory, and while it is not in memory,
+// nothing is kept: it may belong to an erased member, or to a lost incarnation.
 func TestKnownOfMembersWhoAreGone(t *testing.T) {
 	a := newAsking(t)
 	kept := func(want bool) {

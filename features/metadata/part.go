@@ -40,7 +40,7 @@ type metadata struct {
 	periods map[*commit.Period]*rows
 	bodies  map[bodyKey]*body // found, which periods share
 
-	attempt *commit.Attempt // the last one that made an entry
+	attempt *commit.Attempt // the last attempt that made an entry
 	brought *body           // with it, nil for nothing: one, for all windows
 }
 
@@ -52,17 +52,17 @@ type rows struct {
 // row is a row of entry_metadata.
 type row struct {
 	key  rank.Key // as stored
-	body *body    // nil: the entry has none, the one before it had
+	body *body    // nil: the entry has none, its predecessor had
 }
 
-// body is a row of metadata_bodies: one that was found, or one to write.
+// body is a row of metadata_bodies: an existing row, or a row to write.
 type body struct {
-	id   int64  // 0: it has none yet
-	refs int64  // rows of entry_metadata with it, of one that was found
-	text string // of one to write
+	id   int64  // 0: not assigned yet
+	refs int64  // rows of entry_metadata with it, for a found body
+	text string // of a body to write
 }
 
-// bodyOf returns what a submission brings, nil for nothing.
+// bodyOf returns the metadata of a submission, or nil.
 func bodyOf(sub *leaderboard.Submission) *body {
 	if sub.Metadata == "" {
 		return nil
@@ -70,7 +70,7 @@ func bodyOf(sub *leaderboard.Submission) *body {
 	return &body{text: sub.Metadata}
 }
 
-// Entry notes the metadata of an entry that a submission has made, or that a member has no entry any more.
+// Entry records the metadata of an entry that a submission has made, or that a member no longer has an entry.
 func (m *metadata) Entry(p *commit.Period, member string, old, now *leaderboard.Entry, a *commit.Attempt) {
 	list := m.periods[p]
 	if list == nil {
@@ -159,7 +159,7 @@ func (m *metadata) ScanEntries(answers *sql.Rows, periods []*commit.Period, memb
 	return nil
 }
 
-// Changed reports whether a row differs from what was found.
+// Changed reports whether a row differs from the row that was found.
 func (m *metadata) Changed() bool {
 	for _, list := range m.periods {
 		if !maps.Equal(list.found, list.now) {
@@ -173,7 +173,7 @@ func (m *metadata) Changed() bool {
 type writes struct {
 	upserts []upsert
 	gone    map[int64][]string // members, by period
-	bodies  []*body            // those with a delta, in the order of periods and members
+	bodies  []*body            // bodies with a delta, in the order of periods and members
 	delta   map[*body]int64    // of the references to a body
 	owner   map[*body]string   // the member that it is of
 }
@@ -183,7 +183,7 @@ type upsert struct {
 	row    row
 }
 
-// writesOf compares what periods have with what was found.
+// writesOf compares the rows of periods with the rows that were found.
 func writesOf(changed []*metadata) *writes {
 	w := &writes{gone: map[int64][]string{}, delta: map[*body]int64{}, owner: map[*body]string{}}
 	count := func(b *body, member string, by int64) {
@@ -222,7 +222,7 @@ func writesOf(changed []*metadata) *writes {
 	return w
 }
 
-// WriteEntries writes what the batch made of the metadata of entries.
+// WriteEntries writes the batch's changes of entries' metadata.
 func (Part) WriteEntries(t *mysql.Text, changed []commit.BoardPart) {
 	list := commit.PartsOf[*metadata](changed)
 	w := writesOf(list)
@@ -251,8 +251,8 @@ func (Part) WriteEntries(t *mysql.Text, changed []commit.BoardPart) {
 	}
 }
 
-// appendBodies gives new bodies their ids, and writes them. One takes the place of another of the member that nothing refers
-// to any more.
+// appendBodies gives new bodies their ids, and writes them. A body replaces another of the member that nothing refers to
+// any longer.
 func (w *writes) appendBodies(t *mysql.Text, random func() uint64) {
 	var fresh, fewer, more, gone []*body
 	unused := map[string][]*body{} // by member
@@ -312,7 +312,7 @@ func (w *writes) inOrder(bodies []*body) []*body {
 	return bodies
 }
 
-// Committed keeps what a batch has made of entries of periods in memory.
+// Committed keeps the metadata of a batch's entries of periods in memory.
 func (p Part) Committed(changed []commit.BoardPart) {
 	if p.known == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"leaderboard/rank"
 )
 
-// noBody is the id of the body of a row of entry_metadata whose entry has no metadata, though the one before it had.
+// noBody is the id of the body of a row of entry_metadata whose entry has no metadata, though its predecessor had.
 const noBody = 0
 
 // storedRow is a row of entry_metadata with its body.
@@ -19,10 +19,10 @@ type storedRow struct {
 	PeriodID int64
 	Key      rank.Key // of the entry that it is of, as stored
 	BodyID   int64    // or noBody
-	Refs     int64    // of the body, 0 when there is none
-	Body     string   // "": there is none, or it was not read
+	Refs     int64    // of the body, 0 without a body
+	Body     string   // "": no body, or it was not read
 
-	At leaderboard.Revision // of the period, in a row that says nothing else
+	At leaderboard.Revision // of the period, in a row with only a revision
 }
 
 // appendRows appends the statement, without an end, that reads the metadata of members in periods by primary keys, with the
@@ -32,7 +32,7 @@ func appendRows(t *mysql.Text, periods []int64, members []string, bodies bool) *
 	return t.Str(" WHERE m.period_id IN (").Ints(periods).Str(") AND ").Among("m.member", members)
 }
 
-// appendAfter appends the statement that reads the rows of so many members of a period after one.
+// appendAfter appends the statement that reads the rows of a number of members of a period after one.
 func appendAfter(t *mysql.Text, period int64, member string, limit int) *mysql.Text {
 	appendSelect(t.Str("("), true).Str(" WHERE m.period_id = ").Int(period).Str(" AND m.member > ").Hex(member)
 	return t.Str(" ORDER BY m.member LIMIT ").Int(int64(limit)).Str(")")
@@ -48,8 +48,8 @@ func appendSelect(t *mysql.Text, bodies bool) *mysql.Text {
 	return t.Str(" FROM entry_metadata m FORCE INDEX (PRIMARY) LEFT JOIN metadata_bodies b FORCE INDEX (PRIMARY) ON b.member = m.member AND b.id = m.body_id")
 }
 
-// appendStates appends a statement with the columns of appendRows that reads the revisions of periods, as entries without a member. What
-// is read by one statement with it is of these revisions.
+// appendStates appends a statement with the columns of appendRows that reads the revisions of periods, as entries without a
+// member. Rows of the same statement have these revisions.
 func appendStates(t *mysql.Text, periods []int64) *mysql.Text {
 	return t.Str("SELECT id, '', last_seq, incarnation, committed_at, 0, 0, '' FROM periods WHERE id IN (").Ints(periods).Str(")")
 }

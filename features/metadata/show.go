@@ -17,8 +17,8 @@ type Reader interface {
 	Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error)
 }
 
-// Show looks metadata up beside an answer that may come from any layer. It is shown where it is that of the entry in the answer;
-// when one entry has another by now, the answer and the metadata are read again from MySQL, at one state. Without
+// Show looks metadata up for an answer that may come from any layer. It is shown if it belongs to the entry in the answer;
+// when an entry has been replaced, the answer and the metadata are read again from MySQL, at one state. Without
 // metadata=true, and on boards without the rule, nothing is looked up.
 type Show struct {
 	Reader   Reader
@@ -31,8 +31,8 @@ func (Show) Param() string { return "metadata" }
 // On implements httpapi.Show.
 func (Show) On(rules *leaderboard.Rules) bool { return rules.KeepsMetadata() }
 
-// Find looks metadata up. It has the answer read again when it is not that of these entries, and when the answer is not new enough
-// after it.
+// Find looks metadata up. It reads the answer again when the metadata does not belong to these entries, and when the answer
+// is then not new enough.
 func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
 	began := time.Now()
 	found, err := s.Reader.Metadata(ctx, []leaderboard.MetadataQuery{{Period: a.Period, At: a.State.Revision, Entries: a.Entries}})
@@ -50,7 +50,8 @@ func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error
 	return showing(texts, lasts), nil
 }
 
-// FindPast returns what a member has in several periods with the metadata of each. An entry that has another by now is read again.
+// FindPast returns a member's entries in several periods with the metadata of each. An entry that has been replaced is read
+// again.
 func (s Show) FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, httpapi.Beside, error) {
 	texts := make([]string, len(found))
 	var ask []leaderboard.MetadataQuery
@@ -84,7 +85,7 @@ func (s Show) FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member
 	return past, showing(texts, false), nil
 }
 
-// shown is metadata beside entries, "" for none.
+// shown is the metadata of entries, "" without metadata.
 type shown struct {
 	texts []string
 	hash  wire.ETag // of the texts

@@ -14,13 +14,13 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fake is the model, with what happens between an answer and the look-up.
+// fake is the model, with an event between an answer and the look-up.
 type fake struct {
 	*apitest.Fake
 	moving func() // once
 }
 
-// Metadata is the model's, after what happens meanwhile.
+// Metadata is the model's, after the event.
 func (f *fake) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
 	if between := f.moving; between != nil {
 		f.moving = nil
@@ -66,7 +66,7 @@ func newAPI(t *testing.T) api {
 	}), f}
 }
 
-// withRule makes a board with the rule: 4 has metadata there, 5 has none.
+// withRule makes a board with the rule: 4 has metadata there, 5 does not.
 func withRule(t *testing.T) api {
 	e := newAPI(t)
 	e.Board("classic", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}}, apitest.Classic()...)
@@ -78,7 +78,7 @@ func withRule(t *testing.T) api {
 
 const metadataOf4 = `"metadata":{"replay":"/r/1","score":12345678901234567890,"x":[null,"1"]}`
 
-// readingAnswers are the answers that show metadata beside entries, of member 4 of a board.
+// readingAnswers are the answers that show metadata with entries, of member 4 of a board.
 func (e api) readingAnswers(board string) map[string]func(query string) apitest.Reply {
 	path := "/v1/boards/" + board + "/"
 	read := func(path string) func(string) apitest.Reply {
@@ -158,7 +158,8 @@ func TestMetadataAway(t *testing.T) {
 	}
 }
 
-// TestMetadataSubmitted: what is no object is malformed, what the board does not take rejects its entry alone.
+// TestMetadataSubmitted: a value that is not an object is malformed, and metadata that the board does not take rejects its
+// entry alone.
 func TestMetadataSubmitted(t *testing.T) {
 	e := withRule(t)
 	for _, value := range []string{`[]`, `"{}"`, `1`} {

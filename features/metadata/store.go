@@ -13,7 +13,7 @@ import (
 // Store looks metadata up.
 type Store struct {
 	db *mysql.DB
-	// alone runs a question to the database in a slot of its own.
+	// alone runs a question to the database in a separate slot.
 	alone func(ctx context.Context, ask func(context.Context) error) error
 	known *known
 	asked asked
@@ -27,12 +27,12 @@ func NewStore(db *mysql.DB, alone func(ctx context.Context, ask func(context.Con
 // Folding hears of commits of a period in memory, before answers show them.
 func (s *Store) Folding(period int64, commits []leaderboard.Commit) { s.known.folding(period, commits) }
 
-// Keep bounds what is kept in memory, of periods that are there, and returns how many bytes it takes.
+// Keep bounds the metadata kept for periods in memory, and returns its bytes.
 func (s *Store) Keep(within int64, inMemory func(period int64) bool) int64 {
 	return s.known.keep(within, inMemory)
 }
 
-// Metadata implements Reader. What is known here is not asked for.
+// Metadata implements Reader. Known metadata is not read.
 func (s *Store) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error) {
 	out, missing, entries, lacking := make([][]leaderboard.EntryMetadata, len(of)), make([][]int, len(of)), 0, 0
 	for i := range of {
@@ -85,7 +85,7 @@ func (s *Store) look(ctx context.Context, of []leaderboard.MetadataQuery, missin
 	return nil
 }
 
-// wantedRows is entries of which metadata is looked up.
+// wantedRows is entries whose metadata is looked up.
 type wantedRows struct {
 	periods []int64
 	members []string
@@ -94,11 +94,11 @@ type wantedRows struct {
 
 	states bool                           // the revisions of the periods are wanted too
 	at     map[int64]leaderboard.Revision // then
-	ahead  int                            // so many members after the only one are wanted too
+	ahead  int                            // the number of members after the only one that are read too
 	more   []storedRow                    // then
 }
 
-// wantedRow is one of them, and what takes the row of its member, if there is one; same reports that it is the entry's.
+// wantedRow is an entry, and the destination for its member's row, if any; same reports that the row is the entry's.
 type wantedRow struct {
 	key  rank.Key
 	take func(body string, same bool)

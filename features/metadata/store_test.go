@@ -28,14 +28,14 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	return s
 }
 
-// opened opens a store with the feature, and what looks metadata up.
+// opened opens a store with the feature, and its reader of metadata.
 func opened(t testing.TB, dsn string, change func(*store.Config)) (*store.Store, metadata.Reader) {
 	t.Helper()
 	s, e := featuretest.Store(t, dsn, []features.Feature{metadata.Feature()}, change)
 	return s, features.Offered[metadata.Reader](e)
 }
 
-// carrying is one with metadata.
+// carrying is a submission with metadata.
 func carrying(board, key, member string, score int64, metadata string) leaderboard.SubmitRequest {
 	r := dbtest.One(board, key, member, score)
 	r.Entries[0].Metadata = metadata
@@ -62,7 +62,7 @@ func bodies(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) string {
 	return strings.Join(out, "; ")
 }
 
-// checkMetadata checks that each body is referred to as often as it says, and that each row is that of an entry.
+// checkMetadata checks that each body has its number of references, and that each row belongs to an entry.
 func checkMetadata(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for what, query := range map[string]string{
@@ -213,11 +213,12 @@ func fieldless(r leaderboard.SubmitRequest) leaderboard.SubmitRequest {
 	return r
 }
 
-// TestEmptiedMetadata: that an entry has none any more is forgotten after a while, and an entry that has some is not.
+// TestEmptiedMetadata: the row of an entry that no longer has metadata is deleted after a while, and the row of an entry
+// with metadata is not.
 func TestEmptiedMetadata(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		at := func(ahead time.Duration) *store.Store { // one that has seen no other time
+		at := func(ahead time.Duration) *store.Store { // a store that has seen no other time
 			return open(t, dsn, func(c *store.Config) { c.Clock = dbtest.ClockAhead(func() time.Duration { return ahead }) })
 		}
 		s, db := at(0), dbtest.Connect(t, dsn)
@@ -244,7 +245,7 @@ func TestEmptiedMetadata(t *testing.T) {
 	})
 }
 
-// TestAbortedMetadata: of an atomic request of which nothing is applied there is no metadata, and what there was stays (promise A8).
+// TestAbortedMetadata: an aborted atomic request leaves no metadata, and the old metadata stays (promise A8).
 func TestAbortedMetadata(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -279,8 +280,8 @@ func TestAbortedMetadata(t *testing.T) {
 	})
 }
 
-// TestMetadataCommitLost: the answer to COMMIT is lost, or COMMIT is. The repetition with the key leads to the entry with its
-// metadata once, and one without writes nothing (promise A8).
+// TestMetadataCommitLost: the answer to COMMIT is lost, or COMMIT is. The repetition with the key leads to the entry with
+// its metadata once, and a repetition without metadata writes nothing (promise A8).
 func TestMetadataCommitLost(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -316,8 +317,8 @@ func TestMetadataCommitLost(t *testing.T) {
 	})
 }
 
-// TestMetadataWithoutRule: while the board has no rule its entries change without their metadata, which then is shown no more
-// when it has one again; that of the others is (promise A8).
+// TestMetadataWithoutRule: while the board has no rule its entries change without their metadata, which is no longer shown
+// when the rule is back; metadata of unchanged entries is (promise A8).
 func TestMetadataWithoutRule(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -353,8 +354,8 @@ func TestMetadataWithoutRule(t *testing.T) {
 	})
 }
 
-// TestMetadataBesideWriters: readers beside writers, with members that are hidden and restored, never see the metadata of
-// another entry: what is looked up for an entry is its own, or says that this is another one by now (promise A8).
+// TestMetadataBesideWriters: readers during writes, with members that are hidden and restored, never see the metadata of
+// another entry: the result of a look-up is the entry's own, or reports that the entry was replaced (promise A8).
 func TestMetadataBesideWriters(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -11,7 +11,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// subject is a store, or the model of one, with what looks up metadata.
+// subject is a store, or its model, with its reader of metadata.
 type subject interface {
 	storetest.Database
 	metadata.Reader
@@ -26,7 +26,7 @@ type stored struct {
 // TestModel: the model is as good as a store.
 func TestModel(t *testing.T) { runSuite(t, storetest.NewModel()) }
 
-// TestConformance: what is stored of metadata is what the cases want, which the model passes too.
+// TestConformance: the stored metadata is as the cases require, which the model passes too.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -148,7 +148,7 @@ func (b *board) wantBodies(want string) {
 	}
 }
 
-// testMetadata: an entry has the metadata of the submission that made it what it is, and no other.
+// testMetadata: an entry has the metadata of the submission that made it, and no other.
 func testMetadata(t *testing.T, s subject) {
 	rules := leaderboard.Rules{Policy: leaderboard.PolicyBest, Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "paid", Bits: 1}}}, Metadata: &leaderboard.Metadata{MaxBytes: 100}}
 	b := newBoard(t, s, "metadata", rules)
@@ -163,7 +163,7 @@ func testMetadata(t *testing.T, s subject) {
 		withMetadata(paid("a", 4), `{"n":3}`),                     // unchanged
 		withMetadata(paid("b", 6), `{"n":4}`),                     // replaced
 		withMetadata(paid("c", 2), `{"n":5}`),                     // the first
-		edited("a", 1),                                            // the metadata stays, beside another key
+		edited("a", 1),                                            // the metadata stays, as part of another key
 		withMetadata(paid("d", 1), `{"n":6}`), score("nobody", 7), // rejected
 	)
 	b.wantBodies(`b 6 {"n":4}; a 5 {"n":1}; c 2 {"n":5}; d 1 {"n":6}`)
@@ -196,7 +196,7 @@ func testMetadata(t *testing.T, s subject) {
 	b.wantBodies(`a 9 ; b 8 {"n":8}; c 3 ; d 1 {}`)
 }
 
-// testMetadataWindows: each window has the metadata of its own entry.
+// testMetadataWindows: each window has its own entry's metadata.
 func testMetadataWindows(t *testing.T, s subject) {
 	rules := leaderboard.Rules{
 		Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}, Metadata: &leaderboard.Metadata{MaxBytes: 100},

@@ -19,8 +19,8 @@ func lockedRows(ids []int64, limit int) string {
 	return t.Str(") ORDER BY period_id, member LIMIT ").Int(int64(limit)).Str(" FOR UPDATE").String()
 }
 
-// PurgeKept deletes up to limit rows of periods, and takes their references away from the bodies, of which those go that no other
-// period has.
+// PurgeKept deletes up to limit rows of periods, and removes their references from the bodies; bodies without references
+// are deleted.
 func (Part) PurgeKept(ctx context.Context, tx *sqlx.Tx, ids []int64, limit int) (n int, err error) {
 	var rows []struct {
 		Member []byte `db:"member"`
@@ -57,8 +57,8 @@ func (Part) PurgeKept(ctx context.Context, tx *sqlx.Tx, ids []int64, limit int) 
 	return len(rows), nil
 }
 
-// ForgetKept returns the statement that deletes the rows of a member in periods: those of entries went with these, but not while the
-// board had no rule metadata.
+// ForgetKept returns the statement that deletes the rows of a member in periods: the rows of entries were deleted with the
+// entries, but not while the board had no rule metadata.
 func (Part) ForgetKept(periods []int64, member string) string {
 	return entries.AmongPeriods((&mysql.Text{}).Str("DELETE FROM entry_metadata WHERE "), periods).Str(" AND member = ").Hex(member).String()
 }
@@ -70,11 +70,11 @@ func forget(ctx context.Context, member, _ []byte, steps store.Steps) error {
 
 const emptiedNext = "SELECT emptied_at FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?, 1"
 
-// emptiedTTL is how long a row of entry_metadata is kept that says that there is none: longer than an answer that still has the
-// entry before it can be on its way.
+// emptiedTTL is how long a row of entry_metadata without metadata is kept: longer than an answer with the previous entry
+// can be on its way.
 const emptiedTTL = 10 * time.Minute
 
-// emptied deletes the rows that say of an entry that it has no metadata, though the one before it had.
+// emptied deletes the rows without metadata of entries whose predecessors had metadata.
 func emptied(ctx context.Context, s store.Sweeper, slice store.Slice) (more bool, err error) {
 	const remove = "DELETE FROM entry_metadata WHERE emptied_at >= ? AND emptied_at < ? ORDER BY emptied_at LIMIT ?"
 	return s.Aged(ctx, slice, emptiedNext, remove, s.Before(emptiedTTL))

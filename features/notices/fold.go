@@ -20,11 +20,12 @@ import (
 const (
 	// pageBoards is how many boards are looked at by one statement.
 	pageBoards = 500
-	// roundTime is after what time a round leaves the rest to the next.
+	// roundTime is the time after which a round leaves the rest to the next.
 	roundTime = 500 * time.Millisecond
-	// maxChanges bounds the changes of a board that are read at once: a server that is further behind leaves out those before.
+	// maxChanges bounds the changes of a board that are read at once: a server that is further behind leaves out earlier
+	// ones.
 	maxChanges = 10_000
-	// maxAge is how old a change may be of which members are told.
+	// maxAge is the greatest age of a change for which members get notices.
 	maxAge = 10 * time.Minute
 	// maxNotices is after how many events of a board a transaction ends.
 	maxNotices = 200
@@ -46,8 +47,8 @@ func NewFolder(d *mysql.DB, b *store.Boards, point func(name string)) *Folder {
 	return &Folder{db: d, boards: b, point: point}
 }
 
-// set adds a board to those with notices, or removes it, if its rules before were other ones. Its row is locked. A board that is added begins with
-// what is committed after the next round, and so does one whose first window is another one.
+// set adds a board to the boards with notices, or removes it, if its rules have changed. Its row is locked. An added board
+// begins with the commits after the next round, like a board whose first window has changed.
 func set(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboard.Rules) error {
 	if b.Rules.Notify == nil && old.Notify == nil {
 		return nil
@@ -69,16 +70,17 @@ type place struct {
 	Period int64 `db:"period_id"`
 	Seq    int64 `db:"seq"`
 	Last   int64 `db:"last_seq"` // of the period
-	Next   bool  `db:"has_next"` // a later period of the window goes on
+	Next   bool  `db:"has_next"` // a later period of the window continues
 }
 
-// places finds boards with notices, and where their periods are. A later period is looked for only where the one before has ended.
+// places finds boards with notices, and the places in their periods. A later period is searched only if the previous one
+// has ended.
 const places = "SELECT n.board_id, n.period_id, n.seq, COALESCE(p.last_seq, 0) AS last_seq, COALESCE(p.state, '') <> 'open' AND EXISTS (" +
 	"SELECT 1 FROM periods q FORCE INDEX (periods_start) WHERE q.board_id = n.board_id AND q.window_name = n.window_name AND q.starts_at > COALESCE(p.starts_at, '1000-01-01') AND q.state = 'open') AS has_next" +
 	" FROM notice_boards n FORCE INDEX (PRIMARY) LEFT JOIN periods p ON p.id = n.period_id WHERE n.board_id > ? ORDER BY n.board_id LIMIT ?"
 
-// Notice enters the events of who was passed since the last time. It ends after about roundTime; the next call goes on with the boards that
-// this one has left. Two processes may do so at once. Errors: ErrUnavailable.
+// Notice enters the events about members passed since the last call. It ends after about roundTime; the next call continues
+// with the remaining boards. Two processes may call it at once. Errors: ErrUnavailable.
 func (f *Folder) Notice(ctx context.Context) error {
 	end := time.Now().Add(roundTime)
 	for after := f.after.Load(); ; {
@@ -104,8 +106,8 @@ func (f *Folder) Notice(ctx context.Context) error {
 	}
 }
 
-// follow reads the log of a board on, or goes on to the next period when the one before has ended and was read. What is left at
-// the end is for the next round.
+// follow continues to read the log of a board, or moves to the next period when the last one has ended and was read. The
+// rest is for the next round.
 func (f *Folder) follow(ctx context.Context, p *place, end time.Time) error {
 	b, err := f.boards.BoardOf(ctx, p.Board)
 	if errors.Is(err, leaderboard.ErrBoardNotFound) || err == nil && b.Rules.Notify == nil {
@@ -117,7 +119,7 @@ func (f *Folder) follow(ctx context.Context, p *place, end time.Time) error {
 	if p.Last <= p.Seq {
 		return f.turn(ctx, p, &b)
 	}
-	for told := maxNotices; told >= maxNotices && err == nil && time.Now().Before(end); { // as long as there is more of them
+	for told := maxNotices; told >= maxNotices && err == nil && time.Now().Before(end); { // as long as there are more changes
 		if told, err = f.fold(ctx, p, &b); errors.Is(err, errMoved) {
 			return nil
 		}
@@ -125,10 +127,11 @@ func (f *Folder) follow(ctx context.Context, p *place, end time.Time) error {
 	return err
 }
 
-// newest finds the period of a window that goes on.
+// newest finds the period of a window that continues.
 const newest = "SELECT id, last_seq FROM periods FORCE INDEX (periods_start) WHERE board_id = ? AND window_name = ? AND state = 'open' ORDER BY starts_at DESC LIMIT 1"
 
-// turn goes on to the current period of the board's first window, from its beginning. The first one begins where it is.
+// turn moves to the current period of the board's first window, from its beginning. The first period begins at its present
+// state.
 func (f *Folder) turn(ctx context.Context, p *place, b *leaderboard.Board) error {
 	var next struct {
 		ID   int64 `db:"id"`
@@ -152,7 +155,7 @@ func (f *Folder) turn(ctx context.Context, p *place, b *leaderboard.Board) error
 // errMoved means that another process has read the log on, or that the database was restored since it was read.
 var errMoved = errors.New("the log was read on, or is another one")
 
-// fold reads the log of a period on, and returns how many were told.
+// fold continues to read the log of a period, and returns the number of notices.
 func (f *Folder) fold(ctx context.Context, p *place, b *leaderboard.Board) (told int, err error) {
 	s, err := f.read(ctx, p, b)
 	if err != nil {
@@ -170,9 +173,10 @@ func (f *Folder) fold(ctx context.Context, p *place, b *leaderboard.Board) (told
 	}
 }
 
-// enter enters notices in the transaction that notes how far the log was read. gone are members that have no entry any more: they were
-// erased or hidden since the log was read, and it enters nothing then. It looks for them after the events were inserted: an erasure deletes entries
-// before events, so either it finds the event and waits for it, or this finds that the entry is gone.
+// enter enters notices in the transaction that notes how far the log was read. gone are members without an entry now: they
+// were erased or hidden since the log was read, and then it enters nothing. It looks for them after the events were
+// inserted: an erasure deletes entries before events, so either it finds the event and waits for it, or this search finds
+// that the entry is gone.
 func (f *Folder) enter(ctx context.Context, p *place, b *leaderboard.Board, s *span) (gone map[string]bool, err error) {
 	err = f.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		gone = nil
@@ -202,8 +206,9 @@ func (f *Folder) enter(ctx context.Context, p *place, b *leaderboard.Board, s *s
 
 var errGone = errors.New("members are gone")
 
-// follows returns errMoved unless the database still has the state up to which a log was read. After a restore since then the place that a
-// backup has may be the one from which it was read: entered then, notices would tell of what was lost, and changes up to the lost seq would be left out.
+// follows returns errMoved unless the database still has the state up to which a log was read. After a restore since then
+// the backup's place may be the one from which the log was read: then notices would report lost changes, and changes up to
+// the lost seq would be left out.
 func (f *Folder) follows(ctx context.Context, tx *sqlx.Tx, s *span) error {
 	parts, err := entries.ReadLogs(ctx, f.db, tx, []entries.Place{{PeriodID: s.period.ID, Seq: s.period.LastSeq}}, 1, entries.DecodeChanges)
 	if err != nil {
@@ -220,7 +225,7 @@ func (f *Folder) follows(ctx context.Context, tx *sqlx.Tx, s *span) error {
 	return nil
 }
 
-// missing returns those of some members that have no entry in a period.
+// missing returns the members among some that have no entry in a period.
 func missing(ctx context.Context, tx *sqlx.Tx, period int64, members []string) (map[string]bool, error) {
 	gone := make(map[string]bool, len(members))
 	for _, m := range members {

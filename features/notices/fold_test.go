@@ -24,7 +24,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// passedEvent is what a test reads of an event of who was passed.
+// passedEvent is a test's view of an event about a passed member.
 type passedEvent struct {
 	Type string
 	Data struct {
@@ -66,7 +66,7 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *server {
 // found returns the notices that are found now, in the order in which they were entered.
 func found(t testing.TB, s *server, e *dbtest.Ear) (out []passedEvent) {
 	t.Helper()
-	for range 6 { // a round on a busy machine leaves some boards to the next, and one goes on to the next period
+	for range 6 { // a round on a busy machine leaves some boards to the next, and one moves to the next period
 		if err := s.notices.Notice(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func found(t testing.TB, s *server, e *dbtest.Ear) (out []passedEvent) {
 	return out
 }
 
-// TestNoticesFollowTheModel: the notices of histories of all kinds are those that the model finds.
+// TestNoticesFollowTheModel: the notices of histories of all kinds equal the model's.
 func TestNoticesFollowTheModel(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -136,7 +136,7 @@ func forgetFriends(ctx context.Context, member, _ []byte, steps store.Steps) err
 	return errors.Join(steps(ctx, "DELETE FROM friends WHERE member = ? LIMIT ?", member), steps(ctx, "DELETE FROM friends WHERE friend = ? LIMIT ?", member))
 }
 
-// befriend gives members random friends among each other, and returns by member those who have it as a friend.
+// befriend gives members random friends among each other, and returns, by member, the members that have it as a friend.
 func befriend(t *testing.T, db *sql.DB, random *rand.Rand, members int) map[string][]string {
 	t.Helper()
 	fans := map[string][]string{}
@@ -155,8 +155,9 @@ func befriend(t *testing.T, db *sql.DB, random *rand.Rand, members int) map[stri
 	return fans
 }
 
-// TestNoticesAreExact: there is a notice for those whom the order before each change says were passed, whatever has happened between the change and
-// the look at the log; by two processes at once too, and over the end of a period (promise B9).
+// TestNoticesAreExact: there is a notice for each member that was passed by the order before each change, whatever has
+// happened between the change and the look at the log; by two processes at once too, and over the end of a period (promise
+// B9).
 func TestNoticesAreExact(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -218,7 +219,7 @@ func TestNoticesAreExact(t *testing.T) {
 					offset.Add(int64(25 * time.Hour))
 					order = nil
 				}
-				offset.Add(int64(61 * time.Second)) // so that each may be told again
+				offset.Add(int64(61 * time.Second)) // so that each member may get another notice
 				want = append(want, submit(fmt.Sprint("m", random.IntN(members)), random.Int64N(20))...)
 				if at != 59 && random.IntN(5) > 0 && at%7 != 6 { // within ten minutes
 					continue
@@ -246,8 +247,9 @@ func TestNoticesAreExact(t *testing.T) {
 	})
 }
 
-// TestNoticeStorm: one member that passes very many makes as many events as the rule says, and each member is told once a minute however often
-// it is passed; an endpoint that does not ask for them gets none, nor later ones about the same log.
+// TestNoticeStorm: one member that passes very many makes as many events as the rule allows, and each member gets one
+// notice a minute however often it is passed; an endpoint that does not ask for them gets no notices, not even later ones
+// about the same log.
 func TestNoticeStorm(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -407,7 +409,7 @@ func TestNoticeBoards(t *testing.T) {
 	})
 }
 
-// TestNoticesOnceMore: a log that is read again, as after a restore, gives the same ids, and none is entered twice.
+// TestNoticesOnceMore: a log that is read again, as after a restore, gives the same ids, and no event is entered twice.
 func TestNoticesOnceMore(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -450,8 +452,8 @@ func TestNoticesOnceMore(t *testing.T) {
 	})
 }
 
-// TestNoticesWithoutEndpoints: they are entered also while no endpoint gets them, for streams, and can be read as they are committed; an
-// erasure deletes them.
+// TestNoticesWithoutEndpoints: they are entered also while no endpoint gets them, for streams, and can be read when
+// committed; an erasure deletes them.
 func TestNoticesWithoutEndpoints(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -527,8 +529,9 @@ func backUp(t *testing.T, db *sql.DB) (restore func()) {
 	}
 }
 
-// TestNoticesAfterRestore: after a restore what the backup had and nobody had been told is told under the id that it had before, what was lost is not told
-// again, and each change since is, also where it has the seq of a lost one; whether the log was being read during the restore or not (promise B9).
+// TestNoticesAfterRestore: after a restore, passes in the backup without a notice get one under their old id, lost passes
+// get no other notice, and each change since gets one, even if it has the seq of a lost change; whether the log was being
+// read during the restore or not (promise B9).
 func TestNoticesAfterRestore(t *testing.T) {
 	t.Parallel()
 	for _, reading := range []bool{false, true} {
@@ -541,7 +544,7 @@ func TestNoticesAfterRestore(t *testing.T) {
 
 func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 	t.Helper()
-	var atRead func() // when the log has been read, before what was found is entered
+	var atRead func() // when the log has been read, before the findings are entered
 	s := open(t, dsn, nil)
 	s.notices = notices.NewFolder(s.Database(), s.Boards, func(name string) {
 		if name == "notices-read" && atRead != nil {
@@ -579,12 +582,12 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 			ids[told.Data.Member][event.ID] = true
 		}
 	}
-	want := map[string]int{"passed-0": 1, "passed-2": 1, "passed-3": 1, "passed-4": 1} // not of the lost pass of 1, unless it was told before
+	want := map[string]int{"passed-0": 1, "passed-2": 1, "passed-3": 1, "passed-4": 1} // not of the lost pass of 1, unless its notice was sent before
 	notice()
 	pass(0)
 	notice()
 	if !reading {
-		pass(2) // of which nobody was told when the backup was made
+		pass(2) // without a notice when the backup was made
 	}
 	restore := backUp(t, db)
 	if reading {
@@ -618,8 +621,9 @@ func noticesAfterRestore(t *testing.T, dsn string, reading bool) {
 	}
 }
 
-// TestNoticesOfReopened: while the clock is a day ahead the period ends and the next one is read; when it is right again, the first period is open again, and
-// each of its changes is told, those before the leap under the ids that they had; then the next one is read on (promise B9).
+// TestNoticesOfReopened: while the clock is a day ahead the period ends and the next one is read; when it is right again,
+// the first period is open again, and each of its changes gets a notice, changes before the leap under their old ids; then
+// reading the next period continues (promise B9).
 func TestNoticesOfReopened(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -15,12 +15,12 @@ type change struct {
 // better reports whether the entry went ahead of where it was.
 func (c *change) better() bool { return c.old != "" && c.new != "" && c.new < c.old }
 
-// Both functions below walk a log backwards, from a state that is known: before each change they take back those after it. So
-// what they find is what was true at that change, and one state is read for all of them.
+// Both functions below walk a log backwards, from a known state: before each change they undo the later ones. So their
+// findings are correct at that change, and one state is read for all of them.
 
-// topPassed returns, by change, the keys of the first n places that it passed. top has the best keys of the state after the last change: n and
-// one for each change, or all that there are. So what is known of the first n places at each change is whole: the
-// entries there have not changed since, and then they are in top; or they have, and then the log has them.
+// topPassed returns, by change, the keys of the first n places that it passed. top has the best keys of the state after the
+// last change: n and one for each change, or all keys of the period. So the first n places at each change are known
+// completely: entries there that have not changed since are in top, and changed ones are in the log.
 func topPassed(changes []change, top []rank.Key, n int) [][]rank.Key {
 	passed, list := make([][]rank.Key, len(changes)), slices.Clone(top)
 	for i := len(changes) - 1; i >= 0; i-- {
@@ -43,8 +43,8 @@ func topPassed(changes []change, top []rank.Key, n int) [][]rank.Key {
 	return passed
 }
 
-// friendsPassed returns, by change, the keys that it passed of those who have its member as a friend: the best n. keys has
-// theirs in the state after the last change, by member; it is changed.
+// friendsPassed returns, by change, the keys that it passed of members who have its member as a friend: the best n. keys
+// has their keys in the state after the last change, by member; it is changed.
 func friendsPassed(changes []change, keys map[string]rank.Key, fans map[string][]string, n int) [][]rank.Key {
 	passed := make([][]rank.Key, len(changes))
 	for i := len(changes) - 1; i >= 0; i-- {

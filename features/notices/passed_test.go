@@ -10,8 +10,8 @@ import (
 	"leaderboard/rank"
 )
 
-// TestPassed: whom changes passed is what a list finds that is sorted anew before each change, though only the state after all of them is
-// given, and of that no more than is needed (promise B9).
+// TestPassed: the passed members equal the findings of a list that is sorted again before each change, though only the
+// needed part of the state after all changes is given (promise B9).
 func TestPassed(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -41,7 +41,7 @@ func TestPassed(t *testing.T) {
 				sorted = append(sorted, k)
 			}
 			slices.Sort(sorted)
-			if at >= 10 { // those before are from before what is read of the log
+			if at >= 10 { // earlier changes are from before the read part of the log
 				var one, two []string
 				for place, k := range sorted {
 					if c.old == "" || c.new == "" || k <= c.new || k >= c.old {

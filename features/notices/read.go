@@ -17,12 +17,13 @@ import (
 const (
 	// fansOfOne bounds the friends that one member is looked for on the lists of, in byte order.
 	fansOfOne = 200
-	// fansTogether is for how many members they are asked for by one statement, and maxFans after how many of them no more are.
+	// fansTogether is the number of members whose fans are read by one statement, and maxFans the number of fans after
+	// which no more are read.
 	fansTogether = 50
 	maxFans      = 20_000
 )
 
-// notice is that a member was passed.
+// notice is a member that was passed.
 type notice struct {
 	passed leaderboard.Entry
 	by     leaderboard.Change
@@ -32,12 +33,12 @@ type notice struct {
 // span is a part of a log, and whom it passed.
 type span struct {
 	period  leaderboard.Period
-	to      int64 // the seq up to which it goes
+	to      int64 // the last seq of it
 	notices []notice
 }
 
-// news are the notices as events. A member is told once in a minute, by the time of the change: a log that is read again, after a restore too, gives the
-// same ids.
+// news are the notices as events. A member gets one a minute, by the time of the change: a log that is read again, after a
+// restore too, gives the same ids.
 func (s *span) news(b *leaderboard.Board) []outbox.News {
 	type data struct {
 		Board  string             `json:"board"`
@@ -65,7 +66,7 @@ func (s *span) news(b *leaderboard.Board) []outbox.News {
 	return all
 }
 
-// members returns those that the notices are about, each once.
+// members returns the members of the notices, each once.
 func (s *span) members() (all []string) {
 	for i := range s.notices {
 		all = append(all, s.notices[i].passed.Member, s.notices[i].by.Member)
@@ -119,7 +120,7 @@ func (f *Folder) read(ctx context.Context, p *place, b *leaderboard.Board) (s *s
 	return s, err
 }
 
-// take makes notices of those who were passed, each once in a minute. It ends the span early when they are many.
+// take makes notices for passed members, each once a minute. It ends the span early when they are many.
 func (s *span) take(codec rank.Codec, log []logged, passed [][]rank.Key) error {
 	type once struct {
 		minute int64
@@ -176,7 +177,7 @@ func (f *Folder) log(ctx context.Context, q mysql.Querier, period, after int64) 
 	return out, rows.Err()
 }
 
-// passed returns the keys that each of the changes passed, of those members that are told.
+// passed returns the keys that each of the changes passed, of members that get notices.
 func (f *Folder) passed(ctx context.Context, q mysql.Querier, period int64, b *leaderboard.Board, codec rank.Codec, changes []change) ([][]rank.Key, error) {
 	n := b.Rules.Notify.Within
 	if b.Rules.Notify.Passed == leaderboard.NotifyPassedTop {
@@ -216,7 +217,7 @@ func (f *Folder) keys(ctx context.Context, q mysql.Querier, query string, codec 
 	return entries.EachRow(rows, codec, func(e leaderboard.Entry) { fn(codec.Key(e)) })
 }
 
-// fans returns, by member whose entry got better, those who have it as a friend.
+// fans returns, by each member whose entry got better, the members who have it as a friend.
 func (f *Folder) fans(ctx context.Context, q mysql.Querier, changes []change) (map[string][]string, error) {
 	var members []string
 	for i := range changes {

@@ -68,7 +68,7 @@ func barTime(before, now leaderboard.Micros) (leaderboard.Micros, error) {
 	return before, nil
 }
 
-// barState is what the audit says of a bar.
+// barState is the audit's record of a bar.
 type barState struct {
 	NotBefore leaderboard.Micros `json:"not_before"`
 }
@@ -131,7 +131,7 @@ func (s *Store) forget(ctx context.Context, member, _ []byte, _ store.Steps) err
 	})
 }
 
-// data tells the bar of a member.
+// data returns the bar of a member.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	bar, err := s.Bar(ctx, member)
 	if errors.Is(err, leaderboard.ErrBarNotFound) {
@@ -146,11 +146,11 @@ func (s *Store) data(ctx context.Context, member string, tell func(any) error) e
 // barTTL is how long a bar is kept: until no token that it ends could be good, and a day.
 const barTTL = leaderboard.MaxTokenAge + 24*time.Hour
 
-// barsNext finds the time up to which there are so many bars.
+// barsNext finds the time up to which there is a number of bars.
 const barsNext = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"
 
-// sweepBars returns the job that deletes bars of members that end no token any more. Servers hold those that are deleted until the
-// next change of one.
+// sweepBars returns the job that deletes bars of members that no longer end any token. Servers hold deleted bars until the
+// next change of a bar.
 func sweepBars(sweeper store.Sweeper) store.Job {
 	const remove = "DELETE FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?"
 	return store.Job{Name: "sweep bars", Run: func(ctx context.Context, slice store.Slice) (more bool, err error) {

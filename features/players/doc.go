@@ -1,4 +1,4 @@
-// Package players knows players by their tokens: those of identity providers and those of this service.
+// Package players knows players by their tokens: tokens of identity providers and tokens of this service.
 //
 //	store.go, signing.go, bars.go         issuers, keys that sign, and members whose tokens are refused, in the database
 //	registry.go                           what is held of these tables

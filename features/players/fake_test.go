@@ -8,7 +8,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fakeIssuers is what admins say of issuers, signing keys and bars, and a Registry.
+// fakeIssuers is the issuers, signing keys and bars of admins, and a Registry.
 type fakeIssuers struct {
 	issuers *apitest.Table[leaderboard.Issuer]
 	bars    *apitest.Table[leaderboard.MemberBar]

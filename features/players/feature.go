@@ -17,7 +17,7 @@ type Settings struct {
 	Private bool `setting:"private-issuers" old:"allow-private-addresses"`
 }
 
-// Feature returns what the folder registers. It offers the players, which are httpapi.Players, know plays, and seal what is given out.
+// Feature returns the feature of the folder. It offers the players, which are httpapi.Players, know plays, and seal texts.
 func Feature() features.Feature {
 	settings := &Settings{}
 	return features.Feature{Name: "players", Settings: settings, Open: func(e *features.Engine) features.Opened {

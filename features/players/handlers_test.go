@@ -84,7 +84,7 @@ func TestCreateToken(t *testing.T) {
 	}
 }
 
-// TestIssuersByHTTP: issuers are made, replaced, listed and deleted; what is wrong with one is said with its place.
+// TestIssuersByHTTP: issuers are made, replaced, listed and deleted; faults are reported with their place.
 func TestIssuersByHTTP(t *testing.T) {
 	e, _ := newEnv(t)
 	good := `{"issuer":"https://a.example","audience":"game","jwks_url":"https://a.example/keys","algorithms":["ES256"],"prefix":"a:"}`
@@ -140,7 +140,7 @@ func TestBarsByHTTP(t *testing.T) {
 	e.Delete(apitest.AdminKey, "/v1/members/5/bar").WantProblem(404, leaderboard.ErrBarNotFound.Code)
 }
 
-// TestNullAndEmpty: null and the empty string are taken where the document says so and nowhere else.
+// TestNullAndEmpty: null and the empty string are taken where the document allows them and nowhere else.
 func TestNullAndEmpty(t *testing.T) {
 	for path, body := range map[string]string{
 		"PUT /v1/issuers/i": `{"issuer":"x","audience":"g","jwks_url":"https://x.example/","algorithms":["RS256"],"member_claim":"m","prefix":"p","boards_claim":"b","max_age":"1h",

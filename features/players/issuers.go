@@ -15,7 +15,7 @@ import (
 // Issuers keeps the issuers of players' tokens. Each change records the caller.
 type Issuers interface {
 	// PutIssuer creates an issuer of players' tokens or replaces its rules, which have passed their Check;
-	// *leaderboard.RuleError. This and all that follows records the caller.
+	// *leaderboard.RuleError. This and all later methods record the caller.
 	PutIssuer(ctx context.Context, name string, rules leaderboard.IssuerRules) (i leaderboard.Issuer, created bool, err error)
 	// DeleteIssuer ends an issuer with its tokens; ErrIssuerNotFound.
 	DeleteIssuer(ctx context.Context, name string) error
@@ -38,7 +38,7 @@ func (h *issuerHandlers) show(i *leaderboard.Issuer) api.Issuer {
 	}
 }
 
-// issuerBody is the body of PUT /v1/issuers/{name}: rules, and what else GET shows, which is not looked at.
+// issuerBody is the body of PUT /v1/issuers/{name}: rules, and the other members of GET's answer, which are ignored.
 type issuerBody struct {
 	leaderboard.IssuerRules                // inlined
 	Name                    jsontext.Value `json:"name"`
@@ -47,7 +47,7 @@ type issuerBody struct {
 	UpdatedTime             jsontext.Value `json:"updated_time"`
 }
 
-// issuerName returns the name in the path, or ErrIssuerNotFound for what is no name.
+// issuerName returns the name in the path, or ErrIssuerNotFound for an invalid name.
 func issuerName(c *httpapi.Call) (string, error) {
 	name := c.Params.PathValue("name")
 	if leaderboard.CheckIssuerName(name) != nil {
@@ -98,7 +98,7 @@ func (h *issuerHandlers) get(c *httpapi.Call) error {
 	return c.SendJSON(http.StatusOK, h.show(&i))
 }
 
-// remove answers DELETE /v1/issuers/{name}: its tokens are of no use any more.
+// remove answers DELETE /v1/issuers/{name}: its tokens are no longer valid.
 func (h *issuerHandlers) remove(c *httpapi.Call) error {
 	name, err := issuerName(c)
 	if err != nil {

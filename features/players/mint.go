@@ -41,9 +41,9 @@ func (p *Players) Mint(ctx context.Context, g leaderboard.TokenGrant, now time.T
 	return token, expires, nil
 }
 
-// signingKey returns the key that signs, and has one made when there is none or it is old. The database is asked whether it is the key
-// still: a rotation on another server may have ended it in this moment, and what it signs then would never be good. While the database
-// is away, nobody rotates.
+// signingKey returns the key that signs, and makes one when it is missing or old. It asks the database whether the key is
+// still current: a rotation on another server may have ended it at this moment, and its signatures would never be valid.
+// While the database is away, nobody rotates.
 func (p *Players) signingKey(ctx context.Context, now time.Time) (*signingKey, error) {
 	unasked := p.table.Renew(ctx)
 	r, err := p.table.Get(ctx, now, func(r *registry) bool { return r != nil })
@@ -63,7 +63,7 @@ func (p *Players) signingKey(ctx context.Context, now time.Time) (*signingKey, e
 	return r.signs, nil
 }
 
-// PublicKeys returns the public keys by which tokens of this service are verified, in the order of their ids.
+// PublicKeys returns the public keys that verify tokens of this service, in the order of their ids.
 func (p *Players) PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.PublicKey, error) {
 	r, err := p.table.Get(ctx, now, func(r *registry) bool { return r != nil })
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// playAudience is the claim aud of the token of a play: no such token is one of a player, and the reverse.
+// playAudience is the claim aud of the token of a play: no such token is valid for a player, and the reverse.
 const playAudience = "leaderboard play"
 
 // MintPlay makes the token of a play that was begun. Errors: ErrUnavailable.

@@ -183,8 +183,8 @@ func (f *fixture) findAt(token string, now time.Time) string {
 	return p.Member
 }
 
-// TestVerifiedOnce: the signature of a token is verified once, whether it is right or wrong; time, bar and issuer are looked at
-// each time. A wrong one does not push right ones out of memory.
+// TestVerifiedOnce: the signature of a token is verified once, whether it is right or wrong; time, bar and issuer are
+// looked at each time. A wrong token does not push right ones out of memory.
 func TestVerifiedOnce(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", Options{Verified: 8})
@@ -249,7 +249,7 @@ func TestForgedTakePlaces(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", Options{Verifies: 1, Wait: time.Millisecond})
 	good := f.token("ada", "k", f.private)
-	f.places <- struct{}{} // one that is being verified
+	f.places <- struct{}{} // one token that is being verified
 	_, err := f.Find(t.Context(), good, time.Now(), free)
 	if !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Error(err)
@@ -266,9 +266,9 @@ func TestForgedTakePlaces(t *testing.T) {
 	}
 }
 
-// TestPublishedKeys: keys are asked for when the first token comes, hold for ten minutes, and go on while the issuer is away. A
-// kid that is not known asks once a minute; a key that the issuer has taken back is good no more, though the signature was
-// verified.
+// TestPublishedKeys: keys are fetched when the first token comes, are valid for ten minutes, and longer while the issuer is
+// away. An unknown kid causes a fetch at most once a minute; a key that the issuer has withdrawn is no longer valid, though
+// the signature was verified.
 func TestPublishedKeys(t *testing.T) {
 	t.Parallel()
 	public, private := newKey(t)
@@ -309,8 +309,8 @@ func TestPublishedKeys(t *testing.T) {
 	check(24*time.Minute, first, "ada", 5)
 }
 
-// TestNonsenseOfIssuer: an issuer that says nonsense, or too much, or goes elsewhere, or does not get to an end, takes no key away that
-// is known, and gives none; it is asked again a minute later. One that never said anything else has no keys (promise G7).
+// TestNonsenseOfIssuer: an issuer whose answer is nonsense, too long, a redirect, or without an end, neither removes a
+// known key nor adds one; it is asked again a minute later. An issuer without any good answer has no keys (promise G7).
 func TestNonsenseOfIssuer(t *testing.T) {
 	t.Parallel()
 	public, private := newKey(t)
@@ -369,14 +369,14 @@ func TestNonsenseOfIssuer(t *testing.T) {
 	}
 }
 
-// inner is the key of a set of one.
+// inner is the key of a set with one key.
 func inner(set string) string { return strings.TrimSuffix(strings.TrimPrefix(set, `{"keys":[`), `]}`) }
 
 func say(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
 }
 
-// slowly answers one byte at a time, for much longer than one is waited for.
+// slowly answers one byte at a time, for much longer than the time limit.
 func slowly(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		tick := time.NewTicker(5 * oidc.FetchFor / time.Duration(len(text)))
@@ -422,14 +422,14 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// rsaKey is a key of RSA whose modulus has so many bits, and may be any odd number.
+// rsaKey is a key of RSA whose modulus has a number of bits, and may be any odd number.
 func rsaKey(bits int, exponent string) string {
 	n := new(big.Int).SetBit(big.NewInt(1), bits-1, 1)
 	return fmt.Sprintf(`{"kty":"RSA","kid":"r","n":%q,"e":%q}`, base64.RawURLEncoding.EncodeToString(n.Bytes()), exponent)
 }
 
-// TestPassedOver: a key that cannot be used turns away none of the players whose tokens another one has signed, and it is said which one
-// it is and why. Rules with a secret key are refused as a whole, since they would be stored and shown.
+// TestPassedOver: an unusable key does not affect players whose tokens another key has signed, and it is reported with the
+// reason. Rules with a secret key are refused as a whole, since they would be stored and shown.
 func TestPassedOver(t *testing.T) {
 	t.Parallel()
 	public, private := newKey(t)
@@ -532,7 +532,7 @@ func TestWrongTokensCost(t *testing.T) {
 	})
 }
 
-// TestPlays: the token of a play is of this service, for its plays and for nothing else; no token of a player is one, and the reverse.
+// TestPlays: the token of a play comes from this service, for its plays only; no token of a player is one, and the reverse.
 func TestPlays(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", Options{})
@@ -586,8 +586,8 @@ func TestPlays(t *testing.T) {
 	}
 }
 
-// TestPlayOfEndedKey: a play whose key has ended, or is gone, is refused as one that was good once; one that is forged by that key's
-// name is a guess still.
+// TestPlayOfEndedKey: a play whose key has ended, or is gone, is refused as formerly valid; a forged play in that key's
+// name is still a guess.
 func TestPlayOfEndedKey(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", Options{})
@@ -642,8 +642,8 @@ func TestGoneKeysAreBounded(t *testing.T) {
 	}
 }
 
-// TestMintedAfterRotation: what is minted after another server has ended the signing key is signed by the next one, however short the
-// time since then is.
+// TestMintedAfterRotation: tokens made after another server has ended the signing key are signed by the next key, however
+// short the time since then is.
 func TestMintedAfterRotation(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", Options{Options: mirror.Options{Fresh: time.Hour}})
@@ -731,8 +731,8 @@ func TestOwnTokens(t *testing.T) {
 	}
 }
 
-// TestSeal: what was sealed is known until its key ends, and nothing else is, however like it; another database has other keys
-// (promise G10).
+// TestSeal: sealed texts are recognised until their key ends, and no other texts, however similar; another database has
+// other keys (promise G10).
 func TestSeal(t *testing.T) {
 	t.Parallel()
 	f, other := start(t, "", Options{}), start(t, "", Options{})
@@ -775,7 +775,7 @@ func TestSeal(t *testing.T) {
 	check("when it has ended", sealed, "")
 }
 
-// TestKeyGood: on a server that knows no API keys, those of the settings alone are good.
+// TestKeyGood: on a server without API keys only the keys of the settings are valid.
 func TestKeyGood(t *testing.T) {
 	t.Parallel()
 	good := keyGood(&features.Engine{})

@@ -19,9 +19,9 @@ import (
 type Source interface {
 	// Issuers returns up to limit issuers with a name after the given one, in the order of their names.
 	Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error)
-	// SigningKeys returns the keys that sign, and those whose tokens are taken still, the newest last.
+	// SigningKeys returns the keys that sign, and the keys whose tokens are still valid, the newest last.
 	SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error)
-	// RenewSigning makes a key that signs, unless one that is young enough is there.
+	// RenewSigning makes a key that signs, unless a young enough key exists.
 	RenewSigning(ctx context.Context) error
 	// Bars returns up to limit bars of members after the given one, in the order of their bytes.
 	Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error)
@@ -30,8 +30,8 @@ type Source interface {
 // registry is the tables at one revision. Nothing writes to it.
 type registry struct {
 	byIssuer map[string]*issuer     // by the claim iss
-	signing  map[string]*signingKey // by kid, with those that have ended lately
-	signs    *signingKey            // the newest one that signs, nil when there is none
+	signing  map[string]*signingKey // by kid, with recently ended ones
+	signs    *signingKey            // the newest key that signs, or nil
 	bars     map[string]leaderboard.Micros
 }
 
@@ -47,7 +47,7 @@ type signingKey struct {
 	leaderboard.SigningKey
 	private ed25519.PrivateKey
 	public  ed25519.PublicKey
-	gone    bool // the tables do not have it any more
+	gone    bool // the tables no longer have it
 }
 
 // isOver reports whether what the key has signed is not taken at a time.
@@ -55,7 +55,7 @@ func (k *signingKey) isOver(now time.Time) bool {
 	return k.gone || k.EndsAt != 0 && leaderboard.MicrosOf(now) >= k.EndsAt
 }
 
-// readAll reads the tables. What has not changed is what it was, so that what is remembered of it is good.
+// readAll reads the tables. Unchanged parts keep their values, so that remembered results stay valid.
 func (p *Players) readAll(ctx context.Context) (*registry, error) {
 	before := p.table.Value()
 	if before == nil {
@@ -101,10 +101,10 @@ func (r *registry) addSigning(k leaderboard.SigningKey, old *signingKey) {
 	}
 }
 
-// mostGone is how many keys are remembered that the tables do not have any more.
+// mostGone is the number of remembered keys that the tables no longer have.
 const mostGone = 16
 
-// keepGone keeps the newest keys that have gone since the state before: what they have signed was good once, and is no guess.
+// keepGone keeps the newest keys that have gone since the last state: their signatures were valid once, and are no guesses.
 func (r *registry) keepGone(before *registry) {
 	var gone []*signingKey
 	for id, k := range before.signing {
@@ -122,7 +122,7 @@ func (r *registry) keepGone(before *registry) {
 	}
 }
 
-// compile returns an issuer ready to be asked, the one before when its rules are the same.
+// compile returns an issuer ready for use, the previous value when its rules are the same.
 func (p *Players) compile(i *leaderboard.Issuer, old *issuer) *issuer {
 	if old != nil && reflect.DeepEqual(old.Issuer, *i) {
 		return old
@@ -142,12 +142,12 @@ func (p *Players) compile(i *leaderboard.Issuer, old *issuer) *issuer {
 
 // keySource has the keys of an issuer.
 type keySource interface {
-	// Current returns the keys that hold at a time. It may ask for them, or for one that is not among those known: at most
-	// once a minute. Nil when there are none.
+	// Current returns the keys that are valid at a time, or nil. It may fetch them, also if a kid is not among the known
+	// ones: at most once a minute.
 	Current(ctx context.Context, now time.Time, kid string) *oidc.KeySet
 }
 
-// fixedKeys are those of the issuer's rules.
+// fixedKeys are the keys in the issuer's rules.
 type fixedKeys struct{ set *oidc.KeySet }
 
 func (f fixedKeys) Current(context.Context, time.Time, string) *oidc.KeySet { return f.set }
@@ -169,8 +169,8 @@ func (p *Players) PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey {
 	return set.Passed[:min(len(set.Passed), leaderboard.MaxPassedOver)]
 }
 
-// CheckIssuer returns what is wrong with rules of an issuer that have passed their Check: keys that cannot be read, or an address
-// that is not asked.
+// CheckIssuer returns the faults in rules of an issuer that have passed their Check: unreadable keys, or a forbidden
+// address.
 func (p *Players) CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError {
 	if rules.JWKSURL != "" {
 		if wrong := p.fetcher.Check(rules.JWKSURL); wrong != "" {

@@ -11,8 +11,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Seal returns a text with a proof that a server of this database has given it out, for Unseal of any of them. What the text says can
-// be read. Errors: ErrUnavailable.
+// Seal returns a text with a proof that a server of this database issued it, for Unseal on any of them. The text stays
+// readable. Errors: ErrUnavailable.
 func (p *Players) Seal(ctx context.Context, text string, now time.Time) (string, error) {
 	key, err := p.signingKey(ctx, now)
 	if err != nil {
@@ -22,8 +22,8 @@ func (p *Players) Seal(ctx context.Context, text string, now time.Time) (string,
 	return text + "." + key.seal(text), nil
 }
 
-// Unseal returns the text of what Seal has returned; ok is false for anything else, and when the key that sealed it has ended. It costs
-// two hashes, and no question to the database. Errors: ErrUnavailable.
+// Unseal returns the text that Seal sealed; ok is false for anything else, and when the key that sealed it has ended. It
+// costs two hashes, and no question to the database. Errors: ErrUnavailable.
 func (p *Players) Unseal(ctx context.Context, sealed string, now time.Time) (text string, ok bool, err error) {
 	r, err := p.table.Get(ctx, now, func(r *registry) bool { return r != nil })
 	if err != nil {

@@ -19,7 +19,7 @@ type signingRow struct {
 	Seed    []byte       `db:"seed"`
 	Created time.Time    `db:"created_at"`
 	Ends    sql.NullTime `db:"ends_at"`
-	Old     bool         `db:"old"` // it signs no more when there is a need for a new one
+	Old     bool         `db:"old"` // it no longer signs when a new one is needed
 }
 
 func (r *signingRow) key() leaderboard.SigningKey {
@@ -38,13 +38,13 @@ func (s *Store) selectSigning() string {
 	return "SELECT id, seed, created_at, ends_at, created_at < " + s.db.Now() + age + " AS old FROM signing_keys WHERE ends_at IS NULL OR ends_at > " + s.db.Now() + " ORDER BY created_at, id LIMIT ?"
 }
 
-// SigningKeys returns the keys that sign tokens of this service and those whose tokens are taken still, the newest last.
+// SigningKeys returns the keys that sign tokens of this service and the keys whose tokens are still valid, the newest last.
 func (s *Store) SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error) {
 	keys, _, err := s.signingIn(ctx, s.db.Pool)
 	return keys, mysql.Translate(ctx, "signing keys", err)
 }
 
-// signingIn returns the keys, and whether none of them may sign.
+// signingIn returns the keys, and whether no key may sign.
 func (s *Store) signingIn(ctx context.Context, q sqlx.QueryerContext) (keys []leaderboard.SigningKey, wanted bool, err error) {
 	var rows []signingRow
 	wanted = true
@@ -56,7 +56,7 @@ func (s *Store) signingIn(ctx context.Context, q sqlx.QueryerContext) (keys []le
 	return keys, wanted, err
 }
 
-// RenewSigning makes a key for new tokens, unless one that is young enough is there.
+// RenewSigning makes a key for new tokens, unless a young enough key exists.
 func (s *Store) RenewSigning(ctx context.Context) error {
 	err := s.changeTokens(ctx, func(tx *sqlx.Tx) error {
 		_, wanted, err := s.signingIn(ctx, tx)
@@ -71,8 +71,8 @@ func (s *Store) RenewSigning(ctx context.Context) error {
 	return mysql.Translate(ctx, "renew signing key", err)
 }
 
-// RotateSigning makes another key for new tokens. Tokens of the ones before are taken for the time of the overlap; 0: they
-// all end. ErrKeyOverlap when too many are taken already.
+// RotateSigning makes another key for new tokens. Tokens of earlier keys stay valid for the time of the overlap; 0: they
+// all end. ErrKeyOverlap when too many keys overlap already.
 func (s *Store) RotateSigning(ctx context.Context, overlap time.Duration) error {
 	err := s.changeHere(ctx, func(tx *sqlx.Tx) error {
 		keys, _, err := s.signingIn(ctx, tx)

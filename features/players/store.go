@@ -20,12 +20,12 @@ import (
 // version first, and so locks its row until the commit: changes have an order.
 const tokensVersion = "tokens"
 
-// Store is what decides whether a player's token holds: issuers, the keys that sign, and bars of members. All methods may be
-// called concurrently.
+// Store is the tables that decide whether a player's token is valid: issuers, the keys that sign, and bars of members. All
+// methods may be called concurrently.
 type Store struct {
 	db *mysql.DB
-	// renew has this process read the tables again after a change by an admin, which so holds here when it returns; nil: the process
-	// holds none. Elsewhere, and here when it fails, the change is known within a second.
+	// renew lets this process read the tables again after a change by an admin, which is then valid here when it returns;
+	// nil: the process holds no tables. Elsewhere, and here when it fails, the change is known within a second.
 	renew func(context.Context) error
 }
 
@@ -89,7 +89,7 @@ func (s *Store) PutIssuer(ctx context.Context, name string, rules leaderboard.Is
 	return out, created, mysql.Translate(ctx, "put issuer", err)
 }
 
-// besides returns the issuer that has the name already, nil when there is none. It fails when another one is in the way.
+// besides returns the issuer with the name, or nil. It fails when another issuer is in the way.
 func besides(wanted *leaderboard.Issuer, all []leaderboard.Issuer) (old *leaderboard.Issuer, err error) {
 	for i := range all {
 		if all[i].Name == wanted.Name {
@@ -104,7 +104,7 @@ func besides(wanted *leaderboard.Issuer, all []leaderboard.Issuer) (old *leaderb
 	return old, nil
 }
 
-// issuerState is what the audit says of an issuer.
+// issuerState is the audit's record of an issuer.
 type issuerState struct {
 	Name string `json:"name"`
 	leaderboard.IssuerRules
@@ -127,7 +127,7 @@ func (s *Store) changeTokens(ctx context.Context, change func(*sqlx.Tx) error) e
 	return err
 }
 
-// changeHere is changeTokens for what an admin changes: it holds here when it returns.
+// changeHere is changeTokens for changes by admins: the change is valid here when it returns.
 func (s *Store) changeHere(ctx context.Context, change func(*sqlx.Tx) error) error {
 	err := s.changeTokens(ctx, change)
 	if err == nil && s.renew != nil {

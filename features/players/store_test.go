@@ -86,8 +86,8 @@ func TestIssuers(t *testing.T) {
 	})
 }
 
-// TestSigningKeys: one key signs, however many servers want one at once; it is replaced when it is a month old, and rotated on
-// request. Keys whose tokens are refused are deleted, and their secret is in no record.
+// TestSigningKeys: one key signs, however many servers need a key at once; it is replaced when it is a month old, and
+// rotated on request. Keys whose tokens are refused are deleted, and their secret is in no record.
 func TestSigningKeys(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

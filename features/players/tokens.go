@@ -15,7 +15,7 @@ import (
 
 // Signing keeps the keys that sign tokens of this service.
 type Signing interface {
-	// RotateSigning makes another key for new tokens; those of the ones before are taken for the time of the overlap.
+	// RotateSigning makes another key for new tokens; tokens of earlier keys stay valid for the time of the overlap.
 	// ErrKeyOverlap.
 	RotateSigning(ctx context.Context, overlap time.Duration) error
 }
@@ -24,17 +24,17 @@ type Signing interface {
 type Bars interface {
 	// BarMember ends all tokens of a member that were issued before a time, 0: now; *leaderboard.RuleError.
 	BarMember(ctx context.Context, member string, before leaderboard.Micros) (leaderboard.MemberBar, error)
-	// UnbarMember takes that back; ErrBarNotFound.
+	// UnbarMember removes the bar; ErrBarNotFound.
 	UnbarMember(ctx context.Context, member string) error
 	// Bar finds the bar of a member; ErrBarNotFound.
 	Bar(ctx context.Context, member string) (leaderboard.MemberBar, error)
 }
 
-// Registry makes tokens of this service, and knows the keys by which tokens are verified. All methods may be called concurrently.
+// Registry makes tokens of this service, and has the keys that verify tokens. All methods may be called concurrently.
 type Registry interface {
 	// Mint makes a token of a grant that has passed Check; ErrUnavailable.
 	Mint(ctx context.Context, g leaderboard.TokenGrant, now time.Time) (token string, expires leaderboard.Micros, err error)
-	// PublicKeys returns the keys by which tokens of this service are verified, in the order of their ids; ErrUnavailable.
+	// PublicKeys returns the keys that verify tokens of this service, in the order of their ids; ErrUnavailable.
 	PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.PublicKey, error)
 	// CheckIssuer finds what IssuerRules.Check leaves to others.
 	CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError
@@ -42,7 +42,7 @@ type Registry interface {
 	PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey
 }
 
-// tokenHandlers make tokens of this service, and end those of members.
+// tokenHandlers make tokens of this service, and end the tokens of members.
 type tokenHandlers struct {
 	signing Signing
 	bars    Bars
@@ -78,7 +78,7 @@ func (h *tokenHandlers) create(c *httpapi.Call) error {
 	return c.SendJSON(http.StatusCreated, shown)
 }
 
-// grant returns what is asked for, by a key.
+// grant returns the token that a key requests.
 func (b *tokenBody) grant(key *leaderboard.Key) (g leaderboard.TokenGrant, err error) {
 	var bad wire.BadFields
 	if g = (leaderboard.TokenGrant{TTL: leaderboard.DefaultTokenTTL, Key: key.ID}); b.Member == nil {
@@ -149,7 +149,7 @@ func (h *tokenHandlers) keys(c *httpapi.Call) error {
 	return c.SendJSON(http.StatusOK, out)
 }
 
-// bar answers PUT /v1/members/{member}/bar: the tokens that the member has end, or those of before a time.
+// bar answers PUT /v1/members/{member}/bar: the tokens of the member end, or the ones from before a time.
 func (h *tokenHandlers) bar(c *httpapi.Call) error {
 	member := c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {

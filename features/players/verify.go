@@ -30,8 +30,8 @@ type Options struct {
 	Wait     time.Duration // how long a token waits for that, 250 ms
 	// Observer hears of signatures, for metrics; nil: nobody does.
 	Observer Observer
-	// KeyGood returns why the API key that a token was made with is not good any more: ErrKeyNotFound, ErrKeyRevoked,
-	// ErrKeyExpired, or that it cannot be known. nil: all are good.
+	// KeyGood returns why the API key that a token was made with is no longer valid: ErrKeyNotFound, ErrKeyRevoked,
+	// ErrKeyExpired, or that it cannot be known. nil: all are valid.
 	KeyGood func(ctx context.Context, id string, now time.Time) error
 	// Clock returns the database clock, false when it is not known: tokens are dated by it, as bars are. nil: it is not.
 	Clock func() (leaderboard.Micros, bool)
@@ -67,7 +67,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Players tells who players are by their tokens. All methods may be called concurrently; nothing is read unless Run runs.
+// Players identifies players by their tokens. All methods may be called concurrently; nothing is read unless Run runs.
 type Players struct {
 	source  Source
 	opts    Options
@@ -75,18 +75,18 @@ type Players struct {
 	fetcher *oidc.Fetcher
 	parser  *jwt.Parser
 
-	good, bad *bounded.Map[[sha256.Size]byte, *verified] // by what their signature has turned out to be
+	good, bad *bounded.Map[[sha256.Size]byte, *verified] // by the result of verifying their signatures
 	places    chan struct{}
 }
 
-// verified is what is remembered of a token: that its signature is right, or not, by these keys. Whether it is good is looked at
+// verified is the remembered result of verifying a token's signature by these keys. Whether the token is valid is checked
 // each time.
 type verified struct {
 	player leaderboard.Player
 	issuer *issuer      // nil: of this service
 	set    *oidc.KeySet // of the issuer
 	signed *signingKey  // of this service
-	key    string       // the API key with which it was made, of this service
+	key    string       // the API key that made it, for tokens of this service
 	kid    string
 
 	issuedAt, notBefore, expires leaderboard.Micros
@@ -109,16 +109,16 @@ func New(source Source, feed mirror.Feed, opts Options) *Players {
 // Run reads the tables when they have changed, until ctx ends.
 func (p *Players) Run(ctx context.Context) { p.table.Run(ctx) }
 
-// ID returns what the feed knows the tables by.
+// ID returns the feed's id of the tables.
 func (p *Players) ID() int64 { return p.table.ID() }
 
-// InUse and Shown are those of mirror.Table.
+// InUse and Shown are the methods of mirror.Table.
 func (p *Players) InUse(now time.Time) bool { return p.table.InUse(now) }
 
 // Shown hears what the feed showed of the tables.
 func (p *Players) Shown(r leaderboard.Revision, sent time.Time) { p.table.Shown(r, sent) }
 
-// Renew returns when what was committed before the call is known here.
+// Renew returns when all commits before the call are known here.
 func (p *Players) Renew(ctx context.Context) error { return p.table.Renew(ctx) }
 
 // Find returns the player of a token. Only the signature is remembered: the time, the bar of the member and the issuer are
@@ -152,7 +152,7 @@ func over(format string, args ...any) error {
 	return &leaderboard.TokenError{Detail: fmt.Sprintf(format, args...), Signed: true}
 }
 
-// holds reports whether the keys by which a token was verified are those that hold.
+// holds reports whether the keys that verified a token are still valid.
 func (v *verified) holds(ctx context.Context, r *registry, now time.Time) bool {
 	if v.issuer == nil {
 		return r.signing[v.kid] == v.signed
@@ -309,7 +309,7 @@ func (p *Players) take(ctx context.Context) error {
 	}
 }
 
-// read reads the claims of a token before its signature is verified: what could never be good costs no more.
+// read reads the claims of a token before its signature is verified: a token that could never be valid costs no more.
 func (v *verified) read(body jwt.MapClaims) error {
 	audience, memberClaim, boardsClaim, prefix := leaderboard.OwnIssuer, "sub", "boards", ""
 	if v.player.Via = "token:"; v.issuer != nil {

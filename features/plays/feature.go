@@ -6,7 +6,7 @@ import (
 	"leaderboard/store"
 )
 
-// Feature returns what the folder registers.
+// Feature returns the feature of the folder.
 func Feature() features.Feature { return features.Feature{Name: "plays", Part: Part{}, Open: open} }
 
 func open(e *features.Engine) features.Opened {

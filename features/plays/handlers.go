@@ -15,7 +15,7 @@ import (
 
 // Beginner begins plays.
 type Beginner interface {
-	// BeginPlay begins a play of a member on a board, which ends the one before it.
+	// BeginPlay begins a play of a member on a board, which ends the previous one.
 	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
 }
 
@@ -23,8 +23,8 @@ type Beginner interface {
 type Tokens interface {
 	// MintPlay returns the token of a play.
 	MintPlay(ctx context.Context, play leaderboard.Play, now time.Time) (string, error)
-	// FindPlay returns the play of a token. It calls admit before it verifies what it does not know. Errors: *leaderboard.TokenError,
-	// ErrUnavailable, the error of admit.
+	// FindPlay returns the play of a token. It calls admit before it verifies an unknown token. Errors:
+	// *leaderboard.TokenError, ErrUnavailable, the error of admit.
 	FindPlay(ctx context.Context, token string, now time.Time, admit func() error) (leaderboard.Play, error)
 }
 
@@ -45,7 +45,7 @@ func (h *Handlers) Routes() []httpapi.Route {
 	return []httpapi.Route{httpapi.On("beginPlay", h.begin)}
 }
 
-// begin answers POST …/plays: 201 with a play of the player, which ends the one before it.
+// begin answers POST …/plays: 201 with a play of the player, which ends the previous one.
 func (h *Handlers) begin(c *httpapi.Call) error {
 	name, err := c.Params.BoardName()
 	if err != nil {
@@ -77,8 +77,8 @@ func (h *Handlers) begin(c *httpapi.Call) error {
 	})
 }
 
-// PlayOf returns the play that entry i of a submission came with, by its token. One that is not of this service is an attempt of the
-// address, as a token that is not good is, unless it was good once.
+// PlayOf returns the play of entry i of a submission, by its token. A play that this service did not make counts as an
+// attempt of the address, like an invalid token, unless it was valid once.
 func (h *Handlers) PlayOf(c *httpapi.Call, board, token string, i int) (leaderboard.PlayID, error) {
 	play, err := h.tokens.FindPlay(c.Ctx, token, c.Start, c.MayAttempt)
 	refused, ok := errors.AsType[*leaderboard.TokenError](err)

@@ -32,7 +32,7 @@ func newServer(t testing.TB, change ...func(*httpapi.Config)) *apitest.Env {
 	}, append(change, plays)...)
 }
 
-// withPlays is newServer with a player, and boards: on which players submit with plays, without, and not at all.
+// withPlays is newServer with a player, and boards: where players submit with plays, without plays, and not at all.
 func withPlays(t testing.TB) *apitest.Env {
 	e := newServer(t)
 	e.Fake.Players.Tokens[token5] = &leaderboard.Player{Member: "5", All: true, Via: "issuer:game", Owner: "p5"}
@@ -95,8 +95,8 @@ func TestBeginPlay(t *testing.T) {
 	}
 }
 
-// TestPlaysOfOthers: the play of another player, of another board, and what is no play, are refused as a whole, with their place;
-// a board without the rule takes none, keys send none, and with plays there is no atomic.
+// TestPlaysOfOthers: plays of another player or of another board, and invalid ones, are refused as a whole, with their
+// place; a board without the rule takes no plays, keys send none, and submissions with plays cannot be atomic.
 func TestPlaysOfOthers(t *testing.T) {
 	e := withPlays(t)
 	id := leaderboard.NewPlayID().String()
@@ -135,8 +135,8 @@ func (q *attempts) Attempts(netip.Addr) leaderboard.Allowance {
 	return leaderboard.Allowance{Refused: q.made >= 3, Wait: 20 * time.Second}
 }
 
-// TestPlayGuesses: a play that is not of this service is an attempt of the address, as a wrong token is; another player's is none,
-// nor one that was good once. Without attempts left none is verified (promise G9).
+// TestPlayGuesses: a play that this service did not make counts as an attempt of the address, like a wrong token; another
+// player's play and a formerly valid play do not. Without attempts left no play is verified (promise G9).
 func TestPlayGuesses(t *testing.T) {
 	t.Parallel()
 	q := &attempts{}

@@ -15,7 +15,7 @@ import (
 // Part adds plays to the transaction of submissions.
 type Part struct{}
 
-// On returns the plays of the members who submit with one.
+// On returns the plays of the members who submit with a play.
 func (Part) On(b *commit.Board, n *commit.Needs) commit.BoardPart {
 	var players []string
 	for _, sub := range n.Submissions() {
@@ -27,13 +27,13 @@ func (Part) On(b *commit.Board, n *commit.Needs) commit.BoardPart {
 	return &plays{board: b, players: slices.Compact(players)}
 }
 
-// Same is always true: plays are read by what is submitted.
+// Same is always true: plays are read by the submissions.
 func (Part) Same(_, _ *leaderboard.Rules) bool { return true }
 
 // Rule returns the rule that the part carries out.
 func (Part) Rule() string { return "/players/submit" }
 
-// plays are the plays that members of a board have, and what a batch makes of them. Their rows are locked.
+// plays are the plays of members of a board, with the changes of a batch. Their rows are locked.
 type plays struct {
 	board   board
 	players []string // each once, in byte order
@@ -51,7 +51,7 @@ type board interface {
 type play struct {
 	leaderboard.Play
 	over    bool // it is used up, or was refused too often: its row goes
-	refused bool // once more than its row says
+	refused bool // once more than its row has
 }
 
 // Read asks for the plays, and locks them, because a member may begin another one meanwhile.
@@ -87,7 +87,7 @@ func (b *plays) Scan(rows *sql.Rows) error {
 	return nil
 }
 
-// Before refuses the submission of a player who needs a play and has none, or another one.
+// Before refuses the submission of a player who needs a play and has no play, or a different one.
 func (b *plays) Before(a *commit.Attempt) error {
 	if a.Caller.Player == "" {
 		return nil

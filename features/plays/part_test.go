@@ -18,8 +18,8 @@ func (*noon) ID() int64                   { return 7 }
 func (b *noon) Rules() *leaderboard.Rules { return &b.rules }
 func (*noon) Clock() leaderboard.Micros   { return 43_200_000_000 }
 
-// TestPlaysCostNoStatement: without a play nothing is read or written. What is over is deleted by one statement, and each refusal
-// is counted by one.
+// TestPlaysCostNoStatement: without a play nothing is read or written. Ended plays are deleted by one statement, and each
+// refusal is counted by one.
 func TestPlaysCostNoStatement(t *testing.T) {
 	t.Parallel()
 	var text mysql.Text

@@ -18,8 +18,8 @@ type Store struct{ db *mysql.DB }
 // NewStore returns the plays of a database.
 func NewStore(db *mysql.DB) *Store { return &Store{db} }
 
-// BeginPlay begins a play of a member on a board, by the database clock. It ends the one that the member had there. Errors: a
-// *leaderboard.RuleError, ErrUnavailable; a play of which the answer was lost is ended by the next one.
+// BeginPlay begins a play of a member on a board, by the database clock. It ends the member's previous play there. Errors:
+// a *leaderboard.RuleError, ErrUnavailable; a play whose answer was lost is ended by the next one.
 func (s *Store) BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Play{}, mysql.Wrap("begin play", broken)
@@ -50,7 +50,7 @@ type playRow struct {
 	BoardID  int64     `db:"board_id"`
 }
 
-// data tells the plays that a member has begun and not used.
+// data lists the plays that a member has begun and not used.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	begun := func(after int64) ([]playRow, error) {
 		var rows []playRow

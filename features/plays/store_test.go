@@ -32,8 +32,8 @@ func asPlayer(ctx context.Context, member string) context.Context {
 	return leaderboard.WithCaller(ctx, leaderboard.Caller{Key: "issuer:game", Player: leaderboard.PlayerOwner("issuer:game", member)})
 }
 
-// playBoard makes a board on which players submit with plays of 10 s to 1 m, 5 points a second at most, and the policy sum, so
-// that a play that counts twice is seen.
+// playBoard makes a board on which players submit with plays of 10 s to 1 m, at most 5 points a second, and the policy sum,
+// so that a play that counts twice is seen.
 func playBoard(t *testing.T, s *store.Store, name string) (leaderboard.Board, leaderboard.PeriodRef) {
 	t.Helper()
 	rate := int64(5)
@@ -57,15 +57,15 @@ func begin(t *testing.T, s *store.Store, b leaderboard.Board, member string) *le
 	return &play.ID
 }
 
-// with is one with a play.
+// with is a submission with a play.
 func with(play *leaderboard.PlayID, board, key, member string, score int64) leaderboard.SubmitRequest {
 	r := dbtest.One(board, key, member, score)
 	r.Entries[0].Play = play
 	return r
 }
 
-// TestPlaysRaced: two servers submit with one play at once, again and again: one of them counts. A play that is begun while one is
-// being submitted with is another play.
+// TestPlaysRaced: two servers submit with one play at once, again and again: one of them counts. A play that is begun while
+// one is being submitted with is another play.
 func TestPlaysRaced(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -244,8 +244,8 @@ func TestPlayKilledBeforeCommit(t *testing.T) {
 	})
 }
 
-// TestPlaysAreFew: a bot that begins 1,000 plays and keeps them has one row, and one play that counts, the last. Housekeeping
-// takes what nobody submitted with, and a board that is deleted takes its plays along.
+// TestPlaysAreFew: a bot that begins 1,000 plays and keeps them has one row, and one play that counts, the last.
+// Housekeeping deletes unused plays, and a deleted board takes its plays along.
 func TestPlaysAreFew(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

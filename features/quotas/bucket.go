@@ -23,7 +23,7 @@ type lease struct {
 	answered bool          // by Redis; read it after done
 }
 
-// bucket is what a process knows of one quota of one caller. The mutex of its account guards it. Tokens are fractions:
+// bucket is a process's knowledge of one quota of one caller. The mutex of its account guards it. Tokens are fractions:
 // rates below one are usual.
 type bucket struct {
 	rate, burst float64 // of all servers; a rate of 0: unlimited
@@ -44,7 +44,7 @@ type bucket struct {
 	next    time.Time // no lease before
 }
 
-// set fills a new bucket, or changes the rate of one.
+// set fills a new bucket, or changes its rate.
 func (b *bucket) set(rate, burst float64, servers int, now time.Time) {
 	if b.rate == rate && b.burst == burst {
 		return
@@ -75,7 +75,7 @@ func (b *bucket) shared() bool { return !b.seen.IsZero() }
 // block returns how much is leased ahead at once.
 func (b *bucket) block() float64 { return min(max(1, b.rate*blockShare), max(1, b.burst)) }
 
-// inRedis returns what the shared bucket holds now, by the last answer.
+// inRedis returns the present content of the shared bucket, by the last answer.
 func (b *bucket) inRedis(now time.Time) float64 {
 	return min(b.burst, b.left+max(0, now.Sub(b.seen).Seconds())*b.rate)
 }
@@ -95,7 +95,7 @@ func (b *bucket) lacksWhole(n float64, now time.Time) (wait time.Duration, ask b
 		return 0, false
 	}
 	lacking := min(n, b.burst) - b.held
-	if b.shared() { // others only take, so there is no more than this
+	if b.shared() { // others only take, so the bucket has no more than this
 		lacking -= b.inRedis(now)
 	} else {
 		lacking -= b.burst
@@ -141,8 +141,8 @@ func (b *bucket) lacks(n float64, now time.Time) time.Duration {
 // epsilon is the tolerance for rounding.
 const epsilon = 1e-6
 
-// take takes n, which lacks has allowed. Without Redis the bucket of this process has paid: the shared one is later
-// charged for no more of it than makes a lease due, which asks whether Redis is back.
+// take takes n, which lacks has allowed. Without Redis the bucket of this process has paid: the shared one is later charged
+// only for the part that makes a lease due, which checks whether Redis is back.
 func (b *bucket) take(n float64) {
 	b.held -= n
 	if b.alone && !b.shared() {
@@ -165,13 +165,13 @@ func (b *bucket) due(now time.Time, refused bool) bool {
 	return b.held < b.block()/2
 }
 
-// wants returns the arguments of a lease: what was used, and what to take ahead.
+// wants returns the arguments of a lease: the used tokens, and the tokens to take ahead.
 func (b *bucket) wants() (used, ahead float64) {
 	used = max(0, -b.held)
 	return used, b.block() - max(0, b.held)
 }
 
-// leased records the answer to a lease: how much of ahead was granted, and what is left in Redis.
+// leased records the answer to a lease: how much of ahead was granted, and the rest in Redis.
 func (b *bucket) leased(used, ahead, granted, left float64, now time.Time) {
 	b.held += used + granted
 	b.left, b.seen = left, now

@@ -14,8 +14,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestOneServerOfACluster: when one server of a cluster does not answer, the quotas that another keeps are leased from it as before;
-// the first is asked once in awayFor. The bucket of key "2" for requests is in slot 2830, that of key "1" in slot 15041.
+// TestOneServerOfACluster: when one server of a cluster does not answer, quotas on another server are leased as before; the
+// first is tried once in awayFor. The bucket of key "2" for requests is in slot 2830, of key "1" in slot 15041.
 func TestOneServerOfACluster(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

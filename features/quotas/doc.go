@@ -12,12 +12,9 @@
 // and that is charged within milliseconds, and is never more than the bucket held. A request for more than burst passes
 // when the bucket is full, and leaves the debt.
 //
-// Failures. A lease is absolute: it has a number of its own, and Redis remembers the answer, so a command that the
-// client
-// repeats changes nothing. When a lease fails, Redis counts as away for a second: what was leased is forgotten, and the
-// process uses a bucket of its own with rate/servers, which was charged all along. The same holds for a caller without
-// an
-// answered lease, and without Redis. Callers that were idle for long are forgotten: here when there are too many, in
-// Redis
+// Failures. A lease is absolute: it has its own number, and Redis remembers the answer, so a command that the client
+// repeats changes nothing. When a lease fails, Redis counts as away for a second: leased tokens are forgotten, and the
+// process uses its own bucket with rate/servers, which was charged all along. The same applies to a caller without an
+// answered lease, and without Redis. Callers that were idle for long are forgotten: here when there are too many, in Redis
 // by a TTL after which their bucket would be full.
 package quotas

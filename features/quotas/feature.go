@@ -5,7 +5,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Feature returns what the folder registers. It offers the quotas of callers, which is httpapi.Quotas.
+// Feature returns the feature of the folder. It offers the quotas of callers, which is httpapi.Quotas.
 func Feature() features.Feature {
 	s := &Settings{}
 	return features.Feature{Name: "quotas", Settings: s, Open: func(e *features.Engine) features.Opened {

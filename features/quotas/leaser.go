@@ -106,8 +106,8 @@ func (l *leaser) nextProbe(now time.Time) int64 { return int64(now.Sub(l.began) 
 
 func (l *leaser) leave() { <-l.places }
 
-// lease charges used tokens to a bucket and takes ahead more: as many as it has, or, with whole, all of them or none.
-// It returns how many of ahead were granted, and what is left. s is the server that had the bucket at the last look.
+// lease charges used tokens to a bucket and takes ahead more: as many as it has, or, with whole, all of them or none. It
+// returns how many of ahead were granted, and the rest. s is the server that had the bucket at the last look.
 func (l *leaser) lease(s *node, name string, rate, burst, used, ahead float64, whole bool) (granted, left float64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaseTimeout)
 	defer cancel()

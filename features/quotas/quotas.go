@@ -65,7 +65,7 @@ func New(o Options) *Quotas {
 	}
 }
 
-// Key charges the holder of a key, by its id: all of the charge, or none of it.
+// Key charges the holder of a key, by its id: all of the charge, or nothing.
 func (q *Quotas) Key(id string, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
@@ -73,7 +73,7 @@ func (q *Quotas) Key(id string, rates leaderboard.Rates, c leaderboard.Charge) l
 	return q.charge(accountOf(q.keys, id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
 }
 
-// Player charges a player, by a name that no other has: all of the charge, or none of it.
+// Player charges a player, by a unique name: all of the charge, or nothing.
 func (q *Quotas) Player(name string, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
@@ -81,7 +81,7 @@ func (q *Quotas) Player(name string, rates leaderboard.Rates, c leaderboard.Char
 	return q.charge(accountOf(q.players, name, playerAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
 }
 
-// Address charges a caller without a key, by its address: all of the charge, or none of it.
+// Address charges a caller without a key, by its address: all of the charge, or nothing.
 func (q *Quotas) Address(from netip.Addr, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
@@ -95,7 +95,7 @@ func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance {
 	return q.charge(a, leaderboard.Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge)
 }
 
-// Attempts returns what Attempt would, and charges nothing.
+// Attempts returns the result that Attempt would return, and charges nothing.
 func (q *Quotas) Attempts(from netip.Addr) (out leaderboard.Allowance) {
 	a, ok := q.attempts.Get(from)
 	if !ok {
@@ -108,7 +108,7 @@ func (q *Quotas) Attempts(from netip.Addr) (out leaderboard.Allowance) {
 	return out
 }
 
-// accountOf returns the account of a caller, a new one when it has none.
+// accountOf returns the account of a caller, or a new one.
 func accountOf[K comparable](known *bounded.Map[K, *account], caller K, fresh func(K) *account) *account {
 	if a, ok := known.Get(caller); ok {
 		return a
@@ -126,8 +126,8 @@ func playerAccount(name string) *account    { return &account{name: "player:" + 
 func addressAccount(a netip.Addr) *account  { return &account{name: "address:" + a.String()} }
 func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" + a.String()} }
 
-// charge takes a charge out of the buckets of an account, unless one has too little. saved is for how many seconds unused
-// tokens are saved up.
+// charge takes a charge out of the buckets of an account, unless one has too little. saved is the number of seconds for
+// which unused tokens are saved.
 func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge) leaderboard.Allowance {
 	var asked [leaderboard.QuotaKinds]*lease // of large charges
 	began := q.opts.Now()
@@ -135,7 +135,7 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 		now := q.opts.Now()
 		a.mu.Lock()
 		out, large := q.weigh(a, rates, saved, c, &asked, now)
-		if large != none && now.Sub(began) >= leaseTimeout { // other requests of this caller took all that time
+		if large != none && now.Sub(began) >= leaseTimeout { // other requests of this caller used all that time
 			out.Refused, out.Kind, out.Wait = true, large, leaseTimeout
 		}
 		if large == none || out.Refused {
@@ -187,7 +187,7 @@ func (q *Quotas) weigh(
 	return out, large
 }
 
-// resolve takes an admitted charge, and returns what is left. The account must be locked.
+// resolve takes an admitted charge, and returns the rest. The account must be locked.
 func (q *Quotas) resolve(a *account, c *leaderboard.Charge, out *leaderboard.Allowance, now time.Time) {
 	for kind := range a.buckets {
 		b := &a.buckets[kind]
@@ -239,8 +239,8 @@ func (q *Quotas) begin(a *account, b *bucket, kind leaderboard.QuotaKind, now ti
 	return this
 }
 
-// Close lets no other lease begin and waits for those under way, a quarter of a second at most. Later charges count in
-// this process alone.
+// Close lets no other lease begin and waits for those under way, at most a quarter of a second. Later charges count in this
+// process alone.
 func (q *Quotas) Close() {
 	for range leasesAtOnce {
 		q.leaser.places <- struct{}{}

@@ -69,8 +69,8 @@ func TestWithoutRedis(t *testing.T) {
 	}
 }
 
-// TestChargesAreWhole: what is charged for several quotas is charged for all of them or for none, and the wait is that
-// of the one that lacks most.
+// TestChargesAreWhole: a charge on several quotas is made on all of them or on none, and the wait is for the quota that
+// lacks most.
 func TestChargesAreWhole(t *testing.T) {
 	t.Parallel()
 	c := newClock()
@@ -159,7 +159,7 @@ func TestCallersAreBounded(t *testing.T) {
 	}
 }
 
-// TestAttempts: an address may err so often, and then once a second.
+// TestAttempts: an address may fail a number of times, and then once a second.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	c := newClock()

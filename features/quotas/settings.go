@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Settings are the quotas of those that have none of their own, by the tags of package settings.
+// Settings are the quotas of callers without their own, by the tags of package settings.
 type Settings struct {
 	Keys      leaderboard.Rates `setting:"key-quota" section:"Quotas" value:"requests/rows/heavy" default:"20000/500000/500" doc:"requests/rows/heavy a second for a key without its own quota, on all servers together: requests, entries, friends and profiles written, units of heavy work; 0: any number"`
 	Players   leaderboard.Rates `setting:"player-quota" value:"requests/rows/heavy" default:"100/20/20" doc:"requests/rows/heavy a second of a player with a token; rows are entries submitted"`

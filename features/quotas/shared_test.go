@@ -85,8 +85,8 @@ func idle(t testing.TB, a *account) {
 	}
 }
 
-// TestTwoServersOneQuota: two servers that are asked for many times a quota let through together what it allows: no more
-// than a twentieth above it, and not much less (promise E4). While leases take long because others have the processor,
+// TestTwoServersOneQuota: two servers with requests for many times a quota let through together as much as it allows: no
+// more than a twentieth above it, and not much less (promise E4). While leases take long because the processor is busy,
 // servers lend themselves more, and pay later; so the best of three rounds counts.
 func TestTwoServersOneQuota(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ func TestOneServerGetsAll(t *testing.T) {
 	}
 }
 
-// TestDebtIsShared: what one server has let through before Redis knew of it is missing at the others (promise E4).
+// TestDebtIsShared: tokens that one server used before Redis knew of it are missing at the others (promise E4).
 func TestDebtIsShared(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -177,7 +177,7 @@ func TestDebtIsShared(t *testing.T) {
 	}
 }
 
-// TestLeaseIsAbsolute: the same lease twice, as the client sends it when a reply was lost, is one (promise E4).
+// TestLeaseIsAbsolute: the same lease twice, as the client sends it when a reply was lost, counts once (promise E4).
 func TestLeaseIsAbsolute(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -196,13 +196,13 @@ func TestLeaseIsAbsolute(t *testing.T) {
 		{"a", 1, [2]string{"5.000000", "65.0"}},
 		{"a", 1, [2]string{"5.000000", "65.0"}}, // a repetition
 		{"b", 1, [2]string{"5.000000", "30.0"}},
-		{"a", 1, [2]string{"5.000000", "30.0"}}, // one that was late
-		{"a", 2, [2]string{"0.000000", "0.00"}}, // what was used is charged in any case
+		{"a", 1, [2]string{"5.000000", "30.0"}}, // a late lease
+		{"a", 2, [2]string{"0.000000", "0.00"}}, // used tokens are charged in any case
 		{"a", 3, [2]string{"0.000000", "-30."}},
 	} {
 		got := run(c.process, c.number)
 		if c.number == 2 {
-			c.want[1] = got[1] // nought, give or take what came in meanwhile
+			c.want[1] = got[1] // nought, plus or minus the tokens that came in meanwhile
 		}
 		if got != c.want {
 			t.Errorf("lease %d of %s: %v, want %v", c.number, c.process, got, c.want)
@@ -271,7 +271,7 @@ type faultyConn struct {
 	fault *fault
 }
 
-// Write fails or keeps what it is given to itself while there is a fault.
+// Write fails or drops its data during a fault.
 func (c *faultyConn) Write(b []byte) (int, error) {
 	switch {
 	case c.fault.refuse.Load():
@@ -282,8 +282,8 @@ func (c *faultyConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// TestRedisIsLost: while Redis refuses or hangs, each of the servers lets through its part, no request waits, and
-// what was leased before counts no more; afterwards the quota is shared again (promise E4).
+// TestRedisIsLost: while Redis refuses or hangs, each of the servers lets through its part, no request waits, and earlier
+// leases no longer count; afterwards the quota is shared again (promise E4).
 func TestRedisIsLost(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(*fault) *atomic.Bool{
@@ -343,7 +343,7 @@ func TestRedisIsLost(t *testing.T) {
 					idle(t, accountOf(s.keys, "k", nil))
 				}
 			}
-			c.pass(time.Second) // what was used meanwhile is paid for
+			c.pass(time.Second) // tokens used meanwhile are paid for
 			for _, s := range servers {
 				if a := ask(s); a.Refused {
 					t.Errorf("Redis is back, and a caller that kept to the quota is refused: %+v", a)
@@ -375,8 +375,8 @@ func TestLargeAfterSmall(t *testing.T) {
 	}
 }
 
-// TestLargeChargesAreShared: what one server lets through at once is missing at the others at once, however large it is: at
-// servers that do not know the bucket yet, and at those that have seen it full (promise E4).
+// TestLargeChargesAreShared: a large charge at one server is missing at the others at once, however large it is: at servers
+// that do not know the bucket yet, and at servers that have seen it full (promise E4).
 func TestLargeChargesAreShared(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -422,7 +422,7 @@ func TestLargeChargesAreShared(t *testing.T) {
 	}
 }
 
-// TestLargeChargesWait: many large charges of one caller at once are answered soon, and as many go through as there is.
+// TestLargeChargesWait: many large charges of one caller at once are answered soon, and as many pass as the quota has.
 func TestLargeChargesWait(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, newClient(t))
@@ -443,7 +443,7 @@ func TestLargeChargesWait(t *testing.T) {
 	}
 }
 
-// account returns what is known of a key.
+// account returns the account of a key.
 func (s *server) account(t testing.TB, id string) *account {
 	t.Helper()
 	return accountOf(s.keys, id, nil)

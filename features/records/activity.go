@@ -11,7 +11,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// activity answers GET …/activity: what was submitted hour by hour, newest first.
+// activity answers GET …/activity: the submissions hour by hour, newest first.
 func (h *handlers) activity(c *httpapi.Call) error {
 	hours := int(c.Params.Integer("hours"))
 	if err := c.Params.BadInput(); err != nil {
@@ -91,7 +91,8 @@ func (h *handlers) run(c *httpapi.Call, ref *leaderboard.PeriodRef, out *api.Rac
 	return nil
 }
 
-// placesAt returns the runners that had a score at a moment, the best first. Those with equal scores are in the order of now.
+// placesAt returns the runners that had a score at a moment, the best first. Runners with equal scores are in the present
+// order.
 func placesAt(scores [][]*int64, moment int, order leaderboard.Order) []int {
 	var runners []int
 	for i := range scores {

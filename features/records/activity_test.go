@@ -8,7 +8,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestShowActivity: callers that may write see what was submitted hour by hour, where it is recorded.
+// TestShowActivity: callers that may write see the submissions hour by hour, if they are recorded.
 func TestShowActivity(t *testing.T) {
 	e, f := newEnv(t)
 	e.Put(apitest.AdminKey, "/v1/boards/b", `{"windows":["day","all_time"],"record":"applied"}`).Want(201)
@@ -52,7 +52,7 @@ func TestShowRace(t *testing.T) {
 	five, seven := new(int64(5)), new(int64(7))
 	f.race = Race{
 		Moments: []leaderboard.Micros{1, 2, 3, 4},
-		Scores:  [][]*int64{{nil, seven, five, nil}, {five, five, five, nil}}, // what is recorded last is not needed
+		Scores:  [][]*int64{{nil, seven, five, nil}, {five, five, five, nil}}, // the last record is not needed
 	}
 	for board, want := range map[string]string{
 		// ada has the greater score.

@@ -5,22 +5,22 @@ import "leaderboard/leaderboard"
 // ActivityQuery asks how much was submitted to a board in the latest hours.
 type ActivityQuery struct {
 	BoardID int64
-	Window  leaderboard.Window // the board's first, of which the records tell
+	Window  leaderboard.Window // the board's first window, to which the records belong
 	Hours   int                // at least 1
 	Records int                // to read at most, the newest first
 }
 
-// ActivityHour is what is recorded of an hour of UTC. Entries are those of the period that is current now.
+// ActivityHour is the recorded activity in an hour of UTC. Entries belong to the period that is current now.
 type ActivityHour struct {
 	StartsAt    leaderboard.Micros
 	Submissions int    // that were recorded
 	Applied     int    // applied entries that changed an entry
-	NewMembers  int    // those of them by which a member got its first visible entry of the period
+	NewMembers  int    // the ones by which a member got its first visible entry of the period
 	Entries     *int64 // when the hour ended, or now; nil: not known, see ActivityCount
 }
 
-// Activity is what is recorded of the latest hours, the newest first, which is not over. Hours of which not all records could
-// be read are left out, with all before them.
+// Activity is the recorded activity of the latest hours, newest first; the first hour is not over. Hours without a full
+// reading of their records are left out, with all earlier hours.
 type Activity struct {
 	Hours   []ActivityHour
 	Partial bool // some were left out
@@ -37,13 +37,13 @@ func CountActivity(now leaderboard.Micros, hours int, p *leaderboard.Period) *Ac
 	return c
 }
 
-// ActivityCount counts recorded submissions. They have to come from the newest to the oldest.
+// ActivityCount counts recorded submissions. They must come from the newest to the oldest.
 //
-// How many entries there were is known by the seqs. A record has the seq that the period had after it, and each change that
-// everybody sees has a seq of its own. Let a record before a moment have the seq s, and the period now n. When n-s changes
-// are recorded after the moment, nothing else has changed the period since that record, and at the moment it had as many
-// fewer entries as members have come since. Otherwise an entry was removed, hidden or restored, or a submission was not
-// recorded, nobody knows when, and the number is not known.
+// The number of entries follows from the seqs. A record has the seq of the period after it, and each visible change has its
+// own seq. Let a record before a moment have the seq s, and the period now n. When n-s changes are recorded after the
+// moment, no other change happened since that record, and at the moment the period had as many fewer entries as members
+// have come since. Otherwise an entry was removed, hidden or restored, or a submission was not recorded, at an unknown
+// time, and the number is not known.
 type ActivityCount struct {
 	period leaderboard.Period
 	hours  []countedHour
@@ -51,7 +51,7 @@ type ActivityCount struct {
 	cut    int   // 1 more than the place of the first hour that is not counted whole; 0: all are
 }
 
-// countedHour is an hour with what was counted of the present period.
+// countedHour is an hour with the counts of the present period.
 type countedHour struct {
 	ActivityHour
 	changes, joined int64
@@ -90,7 +90,7 @@ func (c *ActivityCount) Cut(r *SubmissionRecord) {
 	c.cut = i + 1
 }
 
-// Before tells of the newest record before all hours.
+// Before adds the newest record before all hours.
 func (c *ActivityCount) Before(r *SubmissionRecord) {
 	if c.isPresent(r) {
 		c.before = r.Seq
@@ -113,9 +113,9 @@ func (c *ActivityCount) see(r *SubmissionRecord) (*countedHour, int) {
 
 func (c *ActivityCount) isPresent(r *SubmissionRecord) bool { return r.At >= c.period.StartsAt }
 
-// Counted returns what was counted.
+// Counted returns the counts.
 func (c *ActivityCount) Counted() Activity {
-	// What the seq was at the end of each hour, at least.
+	// The least seq at the end of each hour.
 	seqs, seq := make([]int64, len(c.hours)), c.before
 	for i := len(c.hours) - 1; i >= 0; i-- {
 		if c.hours[i].newest != nil {
@@ -141,15 +141,15 @@ func (c *ActivityCount) Counted() Activity {
 	return out
 }
 
-// RaceQuery asks what members had at moments since a period began, as it is recorded.
+// RaceQuery asks for the recorded scores of members at moments since a period began.
 type RaceQuery struct {
-	PeriodID int64    // the current period of the board's first window, of which the records tell
+	PeriodID int64    // the current period of the board's first window, to which the records belong
 	Members  []string // at most MaxRunners
 }
 
-// Race is what members had at RaceMoments moments, the last of which is now. Between them are equal times; the first one comes so
-// long after the oldest record.
+// Race is the scores of members at RaceMoments moments. The last is now, the times between them are equal, and the first
+// comes as long after the oldest record.
 type Race struct {
 	Moments []leaderboard.Micros // none: nothing is recorded
-	Scores  [][]*int64           // by member, at each of the moments; nil: the member had no entry, or none that is known
+	Scores  [][]*int64           // by member, at each of the moments; nil: no entry, or no known one
 }

@@ -34,8 +34,8 @@ func countOf(hours int, now leaderboard.Micros, p leaderboard.Period, before, cu
 
 const hourLong = leaderboard.Micros(3_600_000_000)
 
-// TestCountActivity: submissions fall into their hours; the number of entries is told as long as nothing but recorded submissions
-// has changed the period since, and not before.
+// TestCountActivity: submissions fall into their hours; the number of entries is reported as long as only recorded
+// submissions have changed the period since.
 func TestCountActivity(t *testing.T) {
 	t.Parallel()
 	at := func(hours float64) leaderboard.Micros { return leaderboard.Micros(hours * float64(hourLong)) }
@@ -68,7 +68,7 @@ func TestCountActivity(t *testing.T) {
 		"removed before":     {period: leaderboard.Period{LastSeq: 5, EntryCount: 2}, before: &SubmissionRecord{Seq: 3}, records: []SubmissionRecord{first(100, 5)}, want: "100: 1 1 1 2; 99: 0 0 0 -; 98: 0 0 0 -"},
 		"nothing before":     {period: leaderboard.Period{LastSeq: 5, EntryCount: 2}, want: "100: 0 0 0 2; 99: 0 0 0 -; 98: 0 0 0 -"},
 		"hidden":             {period: leaderboard.Period{LastSeq: 2, EntryCount: 2}, records: []SubmissionRecord{first(100.3, 2), hidden(99.3, 1), first(99.2, 1), hidden(98.2, 0)}, want: "100: 1 1 1 2; 99: 2 2 1 1; 98: 1 1 0 0"},
-		// Seq 2 was a removal, before what was submitted to a hidden entry.
+		// Seq 2 was a removal, before the submission to a hidden entry.
 		"removed, then hidden": {period: leaderboard.Period{LastSeq: 2}, records: []SubmissionRecord{hidden(99.3, 2), first(98.2, 1)}, want: "100: 0 0 0 0; 99: 1 1 0 0; 98: 1 1 1 -"},
 		"began meanwhile":      {period: leaderboard.Period{LastSeq: 1, EntryCount: 1, StartsAt: at(100)}, before: &SubmissionRecord{Seq: 9}, records: []SubmissionRecord{first(100.2, 1), first(99.5, 2), again(99.4, 1)}, want: "100: 1 1 1 1; 99: 2 2 1 -; 98: 0 0 0 -"},
 		"began in an hour":     {period: leaderboard.Period{LastSeq: 1, EntryCount: 1, StartsAt: at(99.5)}, records: []SubmissionRecord{first(100.2, 1), first(99.4, 2)}, want: "100: 1 1 1 1; 99: 1 1 1 0; 98: 0 0 0 -"},

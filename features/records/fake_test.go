@@ -9,7 +9,7 @@ import (
 	"leaderboard/httpapi/apitest"
 )
 
-// fake is what the routes are asked on.
+// fake is the store behind the routes.
 type fake struct {
 	*apitest.Fake
 	records []SubmissionRecord // newest first

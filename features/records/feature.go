@@ -1,4 +1,4 @@
-// Package records keeps what was submitted, and what was decided about it.
+// Package records keeps submissions, with the decisions about them.
 //
 //	record.go, part.go, rows.go        a record, in the transaction of submissions, and as a row
 //	store.go, sweep.go                 those of a member, and how they go
@@ -12,7 +12,7 @@ import (
 	"leaderboard/store"
 )
 
-// Feature returns what the folder registers.
+// Feature returns the feature of the folder.
 func Feature() features.Feature { return features.Feature{Name: "records", Part: Part{}, Open: open} }
 
 func open(e *features.Engine) features.Opened {

@@ -12,13 +12,13 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Records keeps what was submitted to boards with the rule record.
+// Records keeps the submissions to boards with the rule record.
 type Records interface {
 	// Submissions returns the recorded submissions of a member to a board, newest first.
 	Submissions(ctx context.Context, q SubmissionsQuery) ([]SubmissionRecord, error)
-	// Activity counts those that were recorded on a board hour by hour; the work is bounded.
+	// Activity counts the recorded submissions of a board hour by hour; the work is bounded.
 	Activity(ctx context.Context, q ActivityQuery) (Activity, error)
-	// Race returns what members had at moments since a period began, as it is recorded. ErrPeriodNotFound.
+	// Race returns the recorded scores of members at moments since a period began. ErrPeriodNotFound.
 	Race(ctx context.Context, q RaceQuery) (Race, error)
 }
 
@@ -29,7 +29,7 @@ type handlers struct {
 	records  Records
 }
 
-// Routes returns the routes about what was submitted.
+// Routes returns the routes about submissions.
 func Routes(find httpapi.Resolver, rankings httpapi.Rankings, records Records) []httpapi.Route {
 	h := &handlers{find, rankings, records}
 	return []httpapi.Route{
@@ -89,7 +89,7 @@ func (h *handlers) list(c *httpapi.Call) error {
 	return c.SendJSON(http.StatusOK, out)
 }
 
-// afterRecord makes a query go on after a cursor; false when that belongs to another list.
+// afterRecord sets the cursor of a query; false when it belongs to another list.
 func afterRecord(of wire.List, cursor string, q *SubmissionsQuery) bool {
 	text, ok := of.After(cursor)
 	if !ok {

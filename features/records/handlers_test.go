@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestSubmissions: callers that may write read what was submitted, page by page; others do not.
+// TestSubmissions: callers that may write read submissions, page by page; others do not.
 func TestSubmissions(t *testing.T) {
 	e, f := newEnv(t)
 	e.Put(apitest.AdminKey, "/v1/boards/b", `{"record":"all","record_ttl":"48h"}`).Want(201)

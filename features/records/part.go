@@ -8,7 +8,7 @@ import (
 	"leaderboard/store/commit"
 )
 
-// A record is a row with few columns: half of what a row costs MySQL is to read the statement that inserts it, literal by
+// A record is a row with few columns: half of MySQL's cost of a row is reading the statement that inserts it, literal by
 // literal.
 
 // Part adds records to the transaction of submissions.
@@ -41,7 +41,7 @@ type board interface {
 // Done records the result of a submission, if the board wants that.
 func (r *records) Done(a *commit.Attempt, res *leaderboard.Result) {
 	sub, rules, first := a.Sub, r.board.Rules(), r.board.Current()[0]
-	if !rules.Record.Keeps(res.Status) || leaderboard.CheckMember(sub.Member) != nil { // what is no id has no past
+	if !rules.Record.Keeps(res.Status) || leaderboard.CheckMember(sub.Member) != nil { // an invalid id has no past
 		return
 	}
 	rec := SubmissionRecord{

@@ -11,7 +11,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// BenchmarkRecord compares single submits from 128 callers to a board that records nothing with those to a board that
+// BenchmarkRecord compares single submits from 128 callers to a board that records nothing with submits to a board that
 // records all, in turns: how many times as long the latter take.
 //
 //	bin/testenv go test ./features/records -run '^$' -bench Record -benchtime 10x

@@ -12,8 +12,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// appendRequestID appends the id of a request as it is stored: one that is the digits of bytes, as those made here are, as
-// a zero byte and these.
+// appendRequestID appends the id of a request in its stored form: an id of hexadecimal digits, like the ids made here,
+// becomes a zero byte and the bytes.
 func appendRequestID(t *mysql.Text, id string) {
 	if id == "" || !isHex(id) {
 		t.Hex(id)
@@ -22,7 +22,7 @@ func appendRequestID(t *mysql.Text, id string) {
 	t.Str("x'00").Str(id).Str("'")
 }
 
-// isHex reports whether a text is what hex.EncodeToString returns.
+// isHex reports whether a text is a result of hex.EncodeToString.
 func isHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
@@ -32,7 +32,7 @@ func isHex(s string) bool {
 	return len(s)%2 == 0
 }
 
-// requestIDOf returns the id of a request as it was, of what a row of submissions has.
+// requestIDOf returns the id of a request from its stored form in a row of submissions.
 func requestIDOf(stored []byte) string {
 	if len(stored) > 0 && stored[0] == 0 {
 		return hex.EncodeToString(stored[1:])
@@ -40,7 +40,7 @@ func requestIDOf(stored []byte) string {
 	return string(stored)
 }
 
-// maxDetail is what submissions.detail takes, in characters.
+// maxDetail is the length that submissions.detail can hold, in characters.
 const maxDetail = 300
 
 // submissions.result is recordFormat, a byte of flags with the status in its two lowest bits, the score that was submitted,
@@ -55,9 +55,9 @@ const (
 	recordHidden   = 1 << 6 // older servers pass over it
 )
 
-// recordTerms is the format of records that are not of plain submissions, or of a status that recordFormat has no number
-// for. After the format it has the edit in JSON, empty for none, and the status, both as texts; the rest is as in
-// recordFormat, but for the status there. An older server cannot list such records.
+// recordTerms is the format of records of submissions that are not plain, or with a status without a number in
+// recordFormat. After the format it has the edit in JSON, or empty, and the status, both as texts; the rest is as in
+// recordFormat, without the status there. An older server cannot list such records.
 const recordTerms = 2
 
 // statuses are the statuses that recordFormat has numbers for, in the order of the numbers.

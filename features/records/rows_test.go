@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestRecordRoundTrip: a record is read as it was written, and a part of one is an error.
+// TestRecordRoundTrip: a record decodes to itself, and a part of a record is an error.
 func TestRecordRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -50,7 +50,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRequestIDRoundTrip: a request id is read as it was, and one that was made here takes half its length.
+// TestRequestIDRoundTrip: a request id decodes to itself, and an id made here takes half its length.
 func TestRequestIDRoundTrip(t *testing.T) {
 	t.Parallel()
 	for id, bytes := range map[string]int{

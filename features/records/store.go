@@ -68,7 +68,7 @@ type recordedBoard struct {
 	Name []byte `db:"name"`
 }
 
-// data tells the recorded submissions of a member, by board.
+// data lists the recorded submissions of a member, by board.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	boardsOf := func(after int64) ([]recordedBoard, error) {
 		var list []recordedBoard

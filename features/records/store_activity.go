@@ -9,8 +9,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Activity counts what was submitted to a board hour by hour, as it is recorded, in one state. It reads at most q.Records
-// records, from the newest on. Errors: ErrUnavailable.
+// Activity counts the recorded submissions to a board hour by hour, in one state. It reads at most q.Records records, from
+// the newest on. Errors: ErrUnavailable.
 func (s *Store) Activity(ctx context.Context, q ActivityQuery) (Activity, error) {
 	out, err := s.activity(ctx, q)
 	return out, mysql.Translate(ctx, "activity", err)
@@ -76,7 +76,7 @@ func recordsText(board int64, operator string, at leaderboard.Micros, limit int)
 	return t.Str(" AND recorded_at " + operator + " ").Time(at).Str(" ORDER BY recorded_at DESC, id DESC LIMIT ").Int(int64(max(0, limit))).String()
 }
 
-// Race returns what members had at moments since a period began, as it is recorded. It looks up one record for each member and
+// Race returns the recorded scores of members at moments since a period began. It looks up one record for each member and
 // moment. Errors: ErrPeriodNotFound, ErrUnavailable.
 func (s *Store) Race(ctx context.Context, q RaceQuery) (out Race, err error) {
 	if len(q.Members) == 0 {

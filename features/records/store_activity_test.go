@@ -14,7 +14,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// activityText returns what is recorded of the latest hours of a board, the newest first, without their times.
+// activityText returns the recorded activity of the latest hours of a board, the newest first, without their times.
 func activityText(t *testing.T, s *store.Store, q ActivityQuery) string {
 	t.Helper()
 	a, err := kept(s).Activity(t.Context(), q)
@@ -40,7 +40,7 @@ func activityText(t *testing.T, s *store.Store, q ActivityQuery) string {
 	return strings.Join(out, "; ")
 }
 
-// TestActivity: what was submitted, hour by hour, as it is recorded, and how many entries there were; up to so many records.
+// TestActivity: the recorded submissions hour by hour, and the number of entries; up to a number of records.
 func TestActivity(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64 // no hour ends while the test runs
@@ -64,7 +64,7 @@ func TestActivity(t *testing.T) {
 		submit("b", 9, leaderboard.Submission{Member: "a", Score: 5}, leaderboard.Submission{Member: "b", Score: 5})
 		submit("b", 2, leaderboard.Submission{Member: "c", Score: 5}, leaderboard.Submission{Member: "a", Score: 4})
 		submit("b", 1, leaderboard.Submission{Member: "a", Score: 6}, leaderboard.Submission{Member: "d", Score: 6})
-		// They were made now: what they say is moved, as many hours as their keys tell.
+		// They were made now: their content is moved by as many hours as their keys say.
 		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL SUBSTRING(actor, 4) HOUR")
 		if got, want := activityText(t, s, q), "0 0 0 4; 2 2 1 4; 2 1 1 3"; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -87,7 +87,7 @@ func TestActivity(t *testing.T) {
 		if got, want := activityText(t, s, q), "0 0 0 3; 2 2 1 -; 2 1 1 -"; got != want {
 			t.Errorf("after a removal: %s, want %s", got, want)
 		}
-		// A hidden member is no new one, and its entry is not counted, nor does it stand for the change that it was hidden by.
+		// A hidden member is not new; its entry is not counted, and is not the change that hid it.
 		if _, err := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "shadow", Reason: "test"}); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestActivity(t *testing.T) {
 	})
 }
 
-// TestRace: what members had at moments, as it is recorded of them in the period.
+// TestRace: the recorded scores of members at moments in the period.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -167,7 +167,7 @@ func TestRaceIsGated(t *testing.T) {
 	}
 }
 
-// testRaceOfPeriod: what was recorded before a period is not of its race.
+// testRaceOfPeriod: records from before a period are not in its race.
 func testRaceOfPeriod(t *testing.T, s *store.Store, dsn string) {
 	t.Helper()
 	board, _, err := s.Boards.PutBoard(t.Context(), "days", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Record: leaderboard.RecordAll})

@@ -28,7 +28,7 @@ func kept(s *store.Store) *Store {
 	return NewStore(s.Database(), s.Boards, func(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) })
 }
 
-// recorded returns what is recorded of a member, newest first, as text.
+// recorded returns the records of a member, newest first, as text.
 func recorded(t *testing.T, s *store.Store, boardID int64, member string) []SubmissionRecord {
 	t.Helper()
 	out, err := kept(s).Submissions(t.Context(), SubmissionsQuery{BoardID: boardID, Member: member, Limit: 1000})
@@ -56,8 +56,8 @@ func recordText(records []SubmissionRecord) string {
 	return strings.Join(out, "; ")
 }
 
-// TestSubmissionsAreRecorded: what was submitted, by whom, and what became of it, as far as the board says; repetitions
-// with an idempotency key not again.
+// TestSubmissionsAreRecorded: submissions, their callers and their outcomes, as the board's rule says; repetitions with an
+// idempotency key are not recorded again.
 func TestSubmissionsAreRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -183,8 +183,8 @@ func testRecordsUnchanged(t *testing.T, s *store.Store, board int64) {
 	}
 }
 
-// testRecordsGo: records age out by the rules of their board, and go with it; those of an erased member stay without the
-// name.
+// testRecordsGo: records age out by the rules of their board, and go with it; the records of an erased member stay without
+// the name.
 func testRecordsGo(t *testing.T, s *store.Store, dsn string, refs map[string]leaderboard.PeriodRef) {
 	t.Helper()
 	db := dbtest.Connect(t, dsn)
@@ -211,7 +211,7 @@ func testRecordsGo(t *testing.T, s *store.Store, dsn string, refs map[string]lea
 	if err != nil {
 		t.Fatal(err)
 	}
-	board.Rules.RecordTTL, board.Rules.Record = "1h", leaderboard.RecordNone // what was recorded still ages out
+	board.Rules.RecordTTL, board.Rules.Record = "1h", leaderboard.RecordNone // old records still age out
 	if _, _, err := s.Boards.PutBoard(t.Context(), "applied", board.Rules); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func testRecordsGo(t *testing.T, s *store.Store, dsn string, refs map[string]lea
 	sweep(0, 1)
 }
 
-// TestTermsAreRecorded: the record of a submission has what it said besides a score, and what became of it.
+// TestTermsAreRecorded: the record of a submission has its terms in addition to the score, and its outcome.
 func TestTermsAreRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -9,10 +9,10 @@ import (
 	"leaderboard/store/commit"
 )
 
-// decision is what an admin decides about a held submission.
+// decision is an admin's decision about a held submission.
 type decision struct {
 	leaderboard.HeldDecision
-	held *leaderboard.Held // as it was read before the lock; after Apply as it is then
+	held *leaderboard.Held // as read before the lock; after Apply the present state
 }
 
 // Collect asks for the entries that an approval changes.
@@ -66,7 +66,7 @@ func (d *decision) enter(b *commit.Board, h *leaderboard.Held, by leaderboard.Ca
 	})
 }
 
-// heldState is what the audit says of a held submission.
+// heldState is the audit's record of a held submission.
 type heldState struct {
 	State   leaderboard.HeldState `json:"state"`
 	Score   int64                 `json:"score"`
@@ -86,9 +86,9 @@ func (d *decision) change(before, after *leaderboard.Held) commit.AuditChange {
 	}
 }
 
-// DecideHeld approves or rejects a held submission. The same decision again returns the first result. Errors: the errors of Submit,
-// ErrHeldNotFound, ErrHeldDecided when it was decided otherwise, ErrPeriodClosed and ErrPeriodNotFound of the periods that it
-// came in, a *leaderboard.RuleError when the board's rules do not take it any more.
+// DecideHeld approves or rejects a held submission. The same decision again returns the first result. Errors: the errors of
+// Submit, ErrHeldNotFound, ErrHeldDecided when it was decided otherwise, ErrPeriodClosed and ErrPeriodNotFound for the
+// periods of its submission, a *leaderboard.RuleError when the board's rules no longer take it.
 func (s *Store) DecideHeld(ctx context.Context, asked leaderboard.HeldDecision) (leaderboard.Held, error) {
 	if broken := asked.Check(); broken != nil {
 		return leaderboard.Held{}, mysql.Wrap("decide", broken)

@@ -12,7 +12,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Reviews is what the routes show and decide about.
+// Reviews is the store that the routes show and change.
 type Reviews interface {
 	// Held lists held submissions, newest first.
 	Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboard.Held, error)
@@ -58,7 +58,7 @@ func showHeld(h *leaderboard.Held) api.Held {
 	return out
 }
 
-// list answers GET /v1/held: newest first, those that wait as a rule.
+// list answers GET /v1/held: newest first, by default the waiting ones.
 func (h *handlers) list(c *httpapi.Call) error {
 	board, q := c.Params.Text("board"), leaderboard.HeldQuery{Member: c.Params.OptionalMember(), State: leaderboard.HeldState(cmp.Or(c.Params.Word("state"), string(leaderboard.HeldStateWaiting)))}
 	limit := int(c.Params.Integer("limit"))

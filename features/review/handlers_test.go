@@ -43,7 +43,8 @@ func TestExamples(t *testing.T) {
 	featuretest.Examples(t, Routes(nil, nil), newServer, map[string]func(*apitest.Env, string) string{"getHeld": about, "approveHeld": about, "rejectHeld": about})
 }
 
-// TestHeld: what is held is told as such, listed for admins, entered once or left out, and the other decision is refused (promise A7).
+// TestHeld: a held submission is reported as such, listed for admins, entered once or left out, and the other decision is
+// refused (promise A7).
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	e := newServer(t)
@@ -92,7 +93,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestHeldOfOtherBoards: a key for some boards sees and decides only what is held on those (promise A7).
+// TestHeldOfOtherBoards: a key for some boards sees and decides only the held submissions on those boards (promise A7).
 func TestHeldOfOtherBoards(t *testing.T) {
 	t.Parallel()
 	e := newServer(t)

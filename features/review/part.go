@@ -25,7 +25,7 @@ import (
 // Part adds the review of submissions to their transaction.
 type Part struct{}
 
-// On returns what a batch needs to hold submissions of a board and to decide about them, nil if it needs nothing.
+// On returns the part that a batch needs to hold submissions of a board and to decide about them, nil without need.
 func (Part) On(b *commit.Board, n *commit.Needs) commit.BoardPart {
 	r := &reviews{board: b, boardID: b.ID(), ranks: b.Rules().Review.Ranks()}
 	if ids := b.PeriodIDs(); len(ids) > 0 {
@@ -55,7 +55,7 @@ func (Part) Same(now, then *leaderboard.Rules) bool {
 // Rule returns the rule that the part carries out.
 func (Part) Rule() string { return "/review" }
 
-// reviews are held submissions of a board that a batch has read, and what it makes of them. They are read and written under the
+// reviews are the held submissions of a board that a batch has read, with its changes. They are read and written under the
 // lock of the board: only housekeeping and an erasure change them without it, and they delete.
 type reviews struct {
 	board   *commit.Board
@@ -67,14 +67,15 @@ type reviews struct {
 
 	at      map[int]leaderboard.Entry      // by rank, of the first window, as the batch found it
 	waiting map[string][]*leaderboard.Held // by member
-	found   map[int64]*leaderboard.Held    // of those named
+	found   map[int64]*leaderboard.Held    // of the named ones
 	held    int                            // how many submissions the batch has held
 	added   []*leaderboard.Held
 	gone    []int64
 	decided []*leaderboard.Held
 }
 
-// Read asks for what decides whether submissions wait: the entries at some ranks, and what waits already of the members.
+// Read reads the data that decide whether submissions wait: the entries at some ranks, and the waiting submissions of the
+// members.
 func (r *reviews) Read(t *mysql.Text) {
 	for _, rank := range r.ranks {
 		t.Str("SELECT member, score, tiebreak, created_time")
@@ -178,7 +179,7 @@ func (r *reviews) Decided(a *commit.Attempt, decisions []commit.Decision) error 
 	return why
 }
 
-// heldBits are the random bits of the id of a held submission. Those before them are its time in microseconds.
+// heldBits are the random bits of the id of a held submission. The bits before them are its time in microseconds.
 const heldBits = 11
 
 // Write writes submissions that were held, dropped and decided.
@@ -220,7 +221,7 @@ func (r *reviews) drop(h *leaderboard.Held) {
 // Changed reports whether there is anything to write.
 func (r *reviews) Changed() bool { return len(r.added)+len(r.gone)+len(r.decided) > 0 }
 
-// Mark returns a function that takes back what is held from now on.
+// Mark returns a function that undoes the holds from now on.
 func (r *reviews) Mark([]string) (undo func()) {
 	was := *r
 	was.waiting = maps.Clone(r.waiting)

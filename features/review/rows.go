@@ -19,7 +19,7 @@ func heldColumns(prefix string) string {
 	return prefix + strings.Join(names[:], ", "+prefix)
 }
 
-// waitingColumns returns heldColumns of what is only compared: what was submitted is left out.
+// waitingColumns returns heldColumns for comparisons, without the submission.
 func waitingColumns() string { return strings.Replace(heldColumns(""), "submission", "'{}'", 1) }
 
 // heldSubmission is held.submission.

@@ -25,7 +25,7 @@ func (s *Store) Held(ctx context.Context, q leaderboard.HeldQuery) ([]leaderboar
 	return out, mysql.Translate(ctx, "held", err)
 }
 
-// HeldOne returns one held submission. Errors: ErrHeldNotFound, ErrUnavailable.
+// HeldOne returns a held submission. Errors: ErrHeldNotFound, ErrUnavailable.
 func (s *Store) HeldOne(ctx context.Context, id int64) (leaderboard.Held, error) {
 	out, err := s.heldRows(ctx, s.db.Limited(oneText(id)))
 	if err == nil && len(out) == 0 {
@@ -90,7 +90,7 @@ func listText(q leaderboard.HeldQuery) string {
 	return t.Str(" ORDER BY h.id DESC LIMIT ").Int(int64(max(0, q.Limit))).String()
 }
 
-// data tells the held submissions of a member.
+// data lists the held submissions of a member.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	for _, state := range leaderboard.HeldStates() {
 		held := func(before int64) ([]leaderboard.Held, error) {

@@ -26,7 +26,7 @@ func serve(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 // held returns the held submissions of a store.
 func held(s *store.Store) *Store { return NewStore(s.Database(), s.Writer) }
 
-// reviewBoard makes a board that holds what is above 100.
+// reviewBoard makes a board that holds scores above 100.
 func reviewBoard(t *testing.T, s *store.Store, name string, rules leaderboard.Rules) leaderboard.PeriodRef {
 	t.Helper()
 	most := int64(100)
@@ -52,7 +52,7 @@ func asAdmin(ctx context.Context) context.Context {
 	return leaderboard.WithCaller(ctx, leaderboard.Caller{Key: "kadminadmina", Admin: true})
 }
 
-// TestHeldRaced: of two servers that decide at once one does, and an approved amount is added once (promise A7).
+// TestHeldRaced: of two servers that decide at once only one succeeds, and an approved amount is added once (promise A7).
 func TestHeldRaced(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -118,7 +118,8 @@ func TestHeldCommitLost(t *testing.T) {
 	})
 }
 
-// TestHeldGoes: housekeeping takes what has waited too long, decided or not, and a board takes what it holds along (promise A7).
+// TestHeldGoes: housekeeping deletes submissions that have waited too long, decided or not, and a deleted board takes its
+// held submissions along (promise A7).
 func TestHeldGoes(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -11,7 +11,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// subject is a store, or the model of one, with its held submissions.
+// subject is a store, or its model, with its held submissions.
 type subject interface {
 	storetest.Database
 	Reviews
@@ -26,7 +26,7 @@ type stored struct {
 // TestModel: the model is as good as a store.
 func TestModel(t *testing.T) { runSuite(t, storetest.NewModel()) }
 
-// TestConformance: what is held on a store is what the cases want, which the model passes too (promise A7).
+// TestConformance: the held submissions of a store are as the cases require, which the model passes too (promise A7).
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -50,7 +50,7 @@ type board struct {
 	ref leaderboard.PeriodRef
 }
 
-// reviewed makes a board of a policy that holds what is above 100.
+// reviewed makes a board of a policy that holds scores above 100.
 func reviewed(t *testing.T, s subject, name string, policy leaderboard.Policy) *board {
 	t.Helper()
 	most := int64(100)
@@ -111,7 +111,7 @@ func (b *board) page() string {
 	return fmt.Sprint(out)
 }
 
-// waiting returns what waits on the board, newest first, as "member score", and the ids.
+// waiting returns the waiting submissions of the board, newest first, as "member score", and the ids.
 func (b *board) waiting() (texts string, ids []int64) {
 	b.t.Helper()
 	list, err := b.Held(b.t.Context(), leaderboard.HeldQuery{BoardID: b.ref.BoardID, State: leaderboard.HeldStateWaiting, Limit: 100})
@@ -125,7 +125,7 @@ func (b *board) waiting() (texts string, ids []int64) {
 	return strings.Join(out, ", "), ids
 }
 
-// decide decides about a held submission, and returns what became of it.
+// decide decides about a held submission, and returns the result.
 func (b *board) decide(d leaderboard.HeldDecision) string {
 	b.t.Helper()
 	h, err := b.DecideHeld(asAdmin(b.t.Context()), d)
@@ -142,7 +142,7 @@ func approve(id int64) leaderboard.HeldDecision {
 	return leaderboard.HeldDecision{ID: id, Approve: true}
 }
 
-// testHeld: what is held changes nothing until it is approved, once; a repeated request keeps the answer held.
+// testHeld: a held submission changes nothing until it is approved, once; a repeated request keeps the answer held.
 func testHeld(t *testing.T, s subject) {
 	b := reviewed(t, s, "held", leaderboard.PolicyBest)
 	ask := func(key string, entries ...leaderboard.Submission) string {
@@ -196,8 +196,8 @@ func testHeld(t *testing.T, s subject) {
 	storetest.CheckLog(t, s, b.ref)
 }
 
-// testHeldTimes: an approved entry has the time at which it came in, where that is before those that came meanwhile; with policy
-// latest a later entry stays, and with policy sum the amount is added now.
+// testHeldTimes: an approved entry has the time of its submission, before entries that came meanwhile; with policy latest a
+// later entry stays, and with policy sum the amount is added now.
 func testHeldTimes(t *testing.T, s subject) {
 	b := reviewed(t, s, "times", leaderboard.PolicyBest)
 	b.submit(false, score("early", 200))

@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fakePeople signs Ada in, by whatever code. The tests of the flow are those of SignIn, and of internal/app with a provider.
+// fakePeople signs Ada in, for any code. The flow is tested with SignIn, and in internal/app with a provider.
 type fakePeople struct {
 	finish func() error // nil: every code is Ada's
 }

@@ -1,5 +1,5 @@
-// Package signin signs people in by an OpenID provider, by the authorization code flow with PKCE, and decides by what the
-// provider says of them what they may do. A browser keeps a session: that of a person, or a key that somebody typed.
+// Package signin signs people in by an OpenID provider, by the authorization code flow with PKCE, and decides by the
+// provider's claims what they may do. A browser keeps a session: of a person, or of a key that somebody typed.
 //
 //	signin.go                          the flow, and what a person may do
 //	settings.go                        the settings of a server
@@ -16,8 +16,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Feature returns what the folder registers. It offers how the sessions of browsers are found, and the provider, for a look at it: another
-// one, so that nobody who signs in waits for that.
+// Feature returns the feature of the folder. It offers the look-up of browsers' sessions, and a second provider for checks,
+// so that nobody who signs in waits for a check.
 func Feature() features.Feature {
 	s := &Settings{Session: leaderboard.MaxSession}
 	return features.Feature{Name: "signin", Settings: s, Open: func(e *features.Engine) features.Opened {
@@ -36,13 +36,13 @@ func Feature() features.Feature {
 	}}
 }
 
-// provider is the provider for those who look at it.
+// provider is the provider for checks.
 type provider struct {
 	*OpenID
 	settings *Settings
 }
 
-// Issuer returns what the provider calls itself.
+// Issuer returns the provider's name for itself.
 func (p *provider) Issuer() string { return p.settings.Issuer }
 
 // Writers reports whether the settings let somebody write.

@@ -41,7 +41,7 @@ type handlers struct {
 	keys   SessionKeys
 	people People // nil: nobody signs in
 	secure bool   // people come by https
-	base   string // path below which the service is
+	base   string // path of the service
 }
 
 // routes are the routes about people who sign in, and about what their browsers keep.
@@ -55,7 +55,8 @@ func (h *handlers) routes() []httpapi.Route {
 	}
 }
 
-// The cookies. Over https a browser takes one with __Host- only from this host by https, so no neighbour can plant one.
+// The cookies. Over https a browser takes a cookie with __Host- only from this host by https, so no neighbour can plant
+// one.
 const (
 	cookieSession = "leaderboard-session"
 	cookieSignIn  = "leaderboard-sign-in" // of a sign-in that is under way
@@ -105,7 +106,7 @@ func errNoSignIn() error {
 	return wire.Reject(wire.CodeNotFound, "No identity provider is in the settings of this server, so nobody signs in: there are keys.")
 }
 
-// redirect sends the browser on. What was answered is for this one time.
+// redirect sends the browser to another address. The answer must not be used again.
 func redirect(c *httpapi.Call, address string) {
 	h := c.W.Header()
 	h.Set("Location", address)
@@ -114,8 +115,8 @@ func redirect(c *httpapi.Call, address string) {
 	c.SendNothing(http.StatusSeeOther)
 }
 
-// finish answers GET /v1/sign-in/callback, where the provider sends a person back to. One that is refused is an attempt of its address,
-// as a key that is not good is: without attempts left nobody is asked.
+// finish answers GET /v1/sign-in/callback, where the provider sends a person back to. A refused sign-in counts as an
+// attempt of its address, like an invalid key: without attempts left the provider is not asked.
 func (h *handlers) finish(c *httpapi.Call) error {
 	if h.people == nil {
 		return errNoSignIn()
@@ -138,7 +139,7 @@ func (h *handlers) finish(c *httpapi.Call) error {
 	if _, err = h.keys.CreateKey(c.Ctx, k, hash); err != nil {
 		return h.tell(c, wire.WriteError(err))
 	}
-	h.setCookie(c.W, cookieSession, secret, leaderboard.MaxSession) // the key ends by itself, maybe before
+	h.setCookie(c.W, cookieSession, secret, leaderboard.MaxSession) // the key may expire earlier
 	redirect(c, h.base+"/console")
 	return nil
 }
@@ -161,7 +162,7 @@ func (h *handlers) whoCame(c *httpapi.Call) (k leaderboard.Key, err error) {
 	return k, err
 }
 
-// tell tells what went wrong: a program by a problem, a person, who would see nothing but its JSON, by the console.
+// tell answers with an error: a problem for a program, and a page of the console for a person, who would see only JSON.
 func (h *handlers) tell(c *httpapi.Call, err error) error {
 	kind, _, _ := wire.Classify(err)
 	if !strings.Contains(c.R.Header.Get("Accept"), "text/html") || kind.Code == wire.CodeInternal {
@@ -172,7 +173,8 @@ func (h *handlers) tell(c *httpapi.Call, err error) error {
 	return nil
 }
 
-// get answers GET /v1/session with the key of the request, and whether people can sign in. A session that is over is none.
+// get answers GET /v1/session with the key of the request, and whether people can sign in. A session that is over does not
+// count.
 func (h *handlers) get(c *httpapi.Call) error {
 	out := api.Session{SignIn: h.people != nil}
 	if c.Key != nil {
@@ -213,8 +215,8 @@ func (h *handlers) keep(c *httpapi.Call) error {
 	return nil
 }
 
-// end answers DELETE /v1/session: the browser forgets its session, and that of a person ends. The provider does not hear of it: the
-// person may go on at other services.
+// end answers DELETE /v1/session: the browser forgets its session, and a person's session ends. The provider is not
+// notified: the person stays signed in at other services.
 func (h *handlers) end(c *httpapi.Call) error {
 	if c.Key != nil && c.Key.Person != "" {
 		if _, err := h.keys.RevokeKey(c.Ctx, c.Key.ID); err != nil {

@@ -56,7 +56,7 @@ func (q attempts) Attempts(from netip.Addr) leaderboard.Allowance {
 	return leaderboard.Allowance{Refused: q[from] >= 3, Wait: 20 * time.Second}
 }
 
-// comeBack sends a browser back from the provider, with a cookie and what the provider says.
+// comeBack sends a browser back from the provider, with a cookie and the provider's parameters.
 func comeBack(e *apitest.Env, cookie, query string, header http.Header) apitest.Reply {
 	e.T.Helper()
 	h := http.Header{"Cookie": {cookieSignIn + "=" + cookie}}
@@ -76,8 +76,8 @@ func forgets(r apitest.Reply) bool {
 	return false
 }
 
-// TestSignInGuesses: a sign-in that is refused is an attempt of its address, whatever was wrong; an address without attempts left has
-// nobody asked, and is told when to come back (promises G9, G10).
+// TestSignInGuesses: a refused sign-in counts as an attempt of its address, whatever was wrong; for an address without
+// attempts left the provider is not asked, and the answer says when to try again (promises G9, G10).
 func TestSignInGuesses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -138,8 +138,8 @@ func TestSignInWaits(t *testing.T) {
 	}
 }
 
-// TestSessionGuesses has every way by which a secret can be tried where people sign in, with its bound: an address has three attempts
-// here, and is told 429 then; each address has its own (promise G9).
+// TestSessionGuesses tries every way to guess a secret of signing in, with its bound: an address has three attempts here,
+// and then gets 429; each address has its own (promise G9).
 func TestSessionGuesses(t *testing.T) {
 	t.Parallel()
 	cookie := func(name, value string) http.Header { return http.Header{"Cookie": {name + "=" + value}} }

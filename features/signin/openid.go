@@ -17,8 +17,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// OpenID is an OpenID provider, by which people sign in. The settings name it, so it may be at a private address. It is asked
-// what OpenID Connect Discovery 1.0 has when somebody wants to sign in, and its tokens are verified as those of issuers are.
+// OpenID is an OpenID provider for signing in. The settings name it, so it may be at a private address. It is asked for its
+// OpenID Connect Discovery 1.0 document when somebody signs in, and its tokens are verified like issuers' tokens.
 type OpenID struct {
 	issuer, client string
 	fetcher        *oidc.Fetcher
@@ -30,7 +30,7 @@ type OpenID struct {
 	asked time.Time // when the last question began
 }
 
-// found is what the provider says of itself.
+// found is the provider's description of itself.
 type found struct {
 	places Places
 	at     time.Time
@@ -38,11 +38,11 @@ type found struct {
 }
 
 const (
-	placesHold = time.Hour       // for how long what was found is good
+	placesHold = time.Hour       // the time for which findings are valid
 	placesAsk  = 2 * time.Second // how often is asked at most while there is no answer
 )
 
-// NewOpenID returns the provider that calls itself issuer, of whose clients this service is one.
+// NewOpenID returns the provider named issuer, with this service as one of its clients.
 func NewOpenID(issuer, client string, log *slog.Logger) *OpenID {
 	return &OpenID{issuer: issuer, client: client, fetcher: oidc.NewFetcher(true), log: log, parser: oidc.NewParser()}
 }
@@ -63,7 +63,8 @@ func (p *OpenID) Check(ctx context.Context, now time.Time) error {
 	return p.ask(ctx, now)
 }
 
-// discover asks the provider, unless it did so within the last hour. While the provider is away the answer before goes on.
+// discover asks the provider, unless it was asked within the last hour. While the provider is away the last answer stays
+// valid.
 func (p *OpenID) discover(ctx context.Context, now time.Time) (*found, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +87,7 @@ func (p *OpenID) known() (*found, error) {
 	return p.found, nil
 }
 
-// ask asks the provider. What it says of another issuer is not taken: that could be somebody else's document.
+// ask asks the provider. A document about another issuer is refused: it could be somebody else's.
 func (p *OpenID) ask(ctx context.Context, now time.Time) error {
 	text, err := p.fetcher.Fetch(ctx, strings.TrimSuffix(p.issuer, "/")+"/.well-known/openid-configuration")
 	if err != nil {
@@ -120,7 +121,8 @@ func (p *OpenID) ask(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Claims returns what an ID token of the provider says, for a sign-in with a nonce. Errors: ErrSignInRefused, ErrProviderAway.
+// Claims returns the claims of an ID token of the provider, for a sign-in with a nonce. Errors: ErrSignInRefused,
+// ErrProviderAway.
 func (p *OpenID) Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error) {
 	f, err := p.discover(ctx, now)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// TestIDTokens: what an ID token must say besides being signed: a subject, and that it was issued during the sign-in (promise G10).
+// TestIDTokens: the claims that an ID token must have in addition to a signature: a subject, and that it was issued during
+// the sign-in (promise G10).
 func TestIDTokens(t *testing.T) {
 	t.Parallel()
 	p, now := NewOpenID("https://login.example", "scores", slog.New(slog.DiscardHandler)), time.Now().Truncate(time.Second)

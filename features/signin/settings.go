@@ -56,8 +56,8 @@ func parseSite(v string) (string, error) {
 	return strings.TrimSuffix(v, "/"), nil
 }
 
-// parseProvider reads the name of a provider. Who signs in is what comes from there, so it comes by https, unless it is from this
-// machine.
+// parseProvider reads the name of a provider. The identity of people comes from there, so it must use https, unless it is
+// on this machine.
 func parseProvider(v string) (string, error) {
 	u, err := url.Parse(v)
 	if err != nil || u.RawQuery != "" || dialer.Check(v, dialer.Rules{Private: true, Plain: true}) != "" {

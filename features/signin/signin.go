@@ -28,7 +28,7 @@ type Places struct {
 type Provider interface {
 	// Places returns where the provider has what a sign-in needs.
 	Places(ctx context.Context, now time.Time) (Places, error)
-	// Claims verifies an ID token for the sign-in with a nonce, and returns what it says.
+	// Claims verifies an ID token for the sign-in with a nonce, and returns its claims.
 	Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error)
 }
 
@@ -36,11 +36,11 @@ type Provider interface {
 type Sealer interface {
 	// Seal returns a text with a proof.
 	Seal(ctx context.Context, text string, now time.Time) (string, error)
-	// Unseal returns the text of what Seal has returned on any server; ok is false for anything else.
+	// Unseal returns the text of a result of Seal on any server; ok is false for any other text.
 	Unseal(ctx context.Context, sealed string, now time.Time) (text string, ok bool, err error)
 }
 
-// Config is what a SignIn needs.
+// Config is the configuration of a SignIn.
 type Config struct {
 	Settings
 	Callback string // URL to which the provider sends people back
@@ -50,8 +50,8 @@ type Config struct {
 // signInTime is how long a person may take at the provider.
 const signInTime = 10 * time.Minute
 
-// Begun is a sign-in that is under way: a person was sent to the provider and has not come back. All three are random. The
-// person's browser holds them, so that any server can go on, and a sign-in that is given up leaves nothing behind.
+// Begun is a sign-in under way: a person was sent to the provider and has not come back. All three are random. The person's
+// browser holds them, so that any server can continue, and an abandoned sign-in leaves nothing behind.
 type Begun struct {
 	State    string // comes back in the address: an answer to another browser's sign-in has another one
 	Nonce    string // comes back in the ID token: a token of another sign-in has another one
@@ -74,7 +74,7 @@ type SignIn struct {
 	provider Provider
 	sealer   Sealer
 	client   *http.Client
-	places   chan struct{} // one for each question to the provider that is under way
+	places   chan struct{} // one for each question to the provider under way
 }
 
 const (
@@ -108,8 +108,8 @@ func (s *SignIn) oauth(ctx context.Context, now time.Time) (*oauth2.Config, erro
 	}, nil
 }
 
-// Begin returns the address of the provider to which a person is sent, and the cookie by which Resume knows the browser. Errors:
-// ErrProviderAway, ErrOverloaded, ErrUnavailable.
+// Begin returns the address of the provider to which a person is sent, and the cookie by which Resume recognises the
+// browser. Errors: ErrProviderAway, ErrOverloaded, ErrUnavailable.
 func (s *SignIn) Begin(ctx context.Context, now time.Time) (address, cookie string, err error) {
 	leave, err := s.enter()
 	if err != nil {
@@ -126,8 +126,8 @@ func (s *SignIn) Begin(ctx context.Context, now time.Time) (address, cookie stri
 	return client.AuthCodeURL(in.State, oauth2.S256ChallengeOption(in.Verifier), oauth2.SetAuthURLParam("nonce", in.Nonce)), cookie, err
 }
 
-// Resume returns the sign-in that a browser comes back from, by its cookie and by the state in the address: one that a server of this
-// service has begun less than signInTime ago. It asks nobody. Errors: ErrSignInRefused, ErrUnavailable.
+// Resume returns the sign-in that a browser comes back from, by its cookie and by the state in the address: a sign-in that
+// a server of this service has begun less than signInTime ago. It asks nobody. Errors: ErrSignInRefused, ErrUnavailable.
 func (s *SignIn) Resume(ctx context.Context, cookie, state string, now time.Time) (in Begun, err error) {
 	text, ok, err := s.sealer.Unseal(ctx, cookie, now)
 	if err != nil {
@@ -147,8 +147,8 @@ func errNotUnderWay() error {
 	return refusal(leaderboard.ErrSignInRefused, "This browser has no such sign-in under way: it took longer than ten minutes, was finished, or was begun elsewhere.")
 }
 
-// enter takes a place for a question to the provider, until leave is called: a provider that hangs holds up no more than atOnce
-// requests, and the rest is refused at once.
+// enter takes a place for a question to the provider, until leave is called: a provider that hangs delays no more than
+// atOnce requests, and the rest is refused at once.
 func (s *SignIn) enter() (leave func(), err error) {
 	select {
 	case s.places <- struct{}{}:
@@ -186,7 +186,7 @@ func (s *SignIn) Finish(ctx context.Context, in Begun, code string, now time.Tim
 	return k, err
 }
 
-// refusedCode tells a code that is not good from a provider that does not answer.
+// refusedCode distinguishes an invalid code from a provider that does not answer.
 func (s *SignIn) refusedCode(ctx context.Context, err error) error {
 	answered, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok || answered.Response.StatusCode >= http.StatusInternalServerError {
@@ -201,7 +201,7 @@ func (s *SignIn) refusedCode(ctx context.Context, err error) error {
 	return &leaderboard.SignInError{Cause: leaderboard.ErrSignInRefused, Detail: detail}
 }
 
-// session returns what a person may do, and for how long.
+// session returns the rights of a person, and for how long.
 func (s *SignIn) session(claims leaderboard.Claims, now time.Time) (k leaderboard.Key, err error) {
 	if k.Person = nameOf(claims); !leaderboard.IsPersonName(k.Person) {
 		return k, refusal(leaderboard.ErrSignInRefused, "The identity provider gives no name of up to 100 bytes: neither a verified email address nor a subject.")
@@ -226,7 +226,7 @@ func refusal(cause *leaderboard.Error, detail string) error {
 	return &leaderboard.SignInError{Cause: cause, Detail: detail}
 }
 
-// nameOf returns what a person is called: by an email address only if the provider has verified it, since anyone may claim one.
+// nameOf returns the name of a person: an email address only if the provider has verified it, since anyone may claim one.
 func nameOf(claims leaderboard.Claims) string {
 	if email, _ := claims["email"].(string); email != "" && isVerified(claims) {
 		return email
@@ -239,7 +239,7 @@ func isVerified(claims leaderboard.Claims) bool {
 	return claims["email_verified"] == true || claims["email_verified"] == "true" // some providers have all claims as texts
 }
 
-// values returns what the provider says a person is.
+// values returns the provider's values of a claim about a person.
 func (s *SignIn) values(claims leaderboard.Claims) []string {
 	if s.cfg.Claim == "email" && !isVerified(claims) {
 		return nil
@@ -248,7 +248,7 @@ func (s *SignIn) values(claims leaderboard.Claims) []string {
 	return values
 }
 
-// scopeOf returns the greatest scope that one of some values has, and that value; "" for none.
+// scopeOf returns the greatest scope that one of some values has, and that value; or "".
 func (s *SignIn) scopeOf(values []string) (leaderboard.Scope, string) {
 	for _, to := range []struct {
 		scope leaderboard.Scope

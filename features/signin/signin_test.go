@@ -18,7 +18,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// sealer gives out texts that are what it was told, before a mark.
+// sealer seals the text that it gets, before a mark.
 type sealer struct{ away error }
 
 func (s sealer) Seal(_ context.Context, text string, _ time.Time) (string, error) {
@@ -84,7 +84,7 @@ func configured() Config {
 	}, "https://scores.example/back", slog.New(slog.DiscardHandler)}
 }
 
-// begun begins a sign-in and returns it with its cookie and what the provider is asked.
+// begun begins a sign-in and returns it with its cookie and the question to the provider.
 func begun(t *testing.T, s *SignIn, now time.Time) (in Begun, cookie string, asked url.Values) {
 	t.Helper()
 	address, cookie, err := s.Begin(t.Context(), now)
@@ -102,7 +102,7 @@ func begun(t *testing.T, s *SignIn, now time.Time) (in Begun, cookie string, ask
 	return in, cookie, asked
 }
 
-// TestBegin: the provider is asked for a code with what OpenID Connect and PKCE want, and each sign-in has its own secrets.
+// TestBegin: the provider is asked for a code by OpenID Connect and PKCE, and each sign-in has its own secrets.
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	p := newIDP(t)
@@ -128,8 +128,8 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestResume: only what a server has given out less than ten minutes ago, with its state, goes on; nobody is asked for that (promise
-// G10).
+// TestResume: only a sign-in that a server began less than ten minutes ago, with its state, continues; the provider is not
+// asked for that (promise G10).
 func TestResume(t *testing.T) {
 	t.Parallel()
 	p := newIDP(t)
@@ -170,7 +170,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestFinish: a code becomes a session; a provider that refuses it, or does not answer, or goes elsewhere, is told apart (promise G11).
+// TestFinish: a code becomes a session; a provider that refuses it, or does not answer, or redirects, is distinguished
+// (promise G11).
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	p, now := newIDP(t), time.Now()
@@ -224,7 +225,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestSecretInBody: a provider that takes no header gets the secret in the body, and a public client has none.
+// TestSecretInBody: a provider that takes no header gets the secret in the body, and a public client has no secret.
 func TestSecretInBody(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"s", ""} {
@@ -244,8 +245,8 @@ func TestSecretInBody(t *testing.T) {
 	}
 }
 
-// TestAtOnce: a provider that hangs holds up eight requests, and all others are refused at once, with the time to come back; as soon
-// as one ends the next one is asked about (promise G10).
+// TestAtOnce: a provider that hangs delays eight requests, and all others are refused at once, with the time to try again;
+// as soon as a request ends the next is admitted (promise G10).
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	p, now := newIDP(t), time.Now()
@@ -306,7 +307,7 @@ func fail(status int, body string) func(w http.ResponseWriter, _ *http.Request) 
 	}
 }
 
-// TestWho: what somebody may do follows from the claims and the settings alone, the greatest scope of those that fit.
+// TestWho: the rights of a person follow from the claims and the settings alone: the greatest matching scope.
 func TestWho(t *testing.T) {
 	t.Parallel()
 	with := func(change ...any) leaderboard.Claims {

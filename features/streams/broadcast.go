@@ -24,7 +24,7 @@ type broadcasts struct {
 	byKey map[broadcastKey]*broadcast
 }
 
-// broadcastKey is what the clients of a broadcast have in common: the path of a route and its parameters in one form.
+// broadcastKey is the common part of a broadcast's clients: the path of a route and its parameters in one form.
 type broadcastKey struct {
 	board, window string
 	mode          leaderboard.Mode
@@ -42,10 +42,10 @@ func (k *broadcastKey) interval() time.Duration {
 	return 200 * time.Millisecond
 }
 
-// event is what a broadcast says at one time. Once clients have it, only next changes.
+// event is the state of a broadcast at one time. Once clients have it, only next changes.
 type event struct {
-	text []byte // as it is sent; nil before the first, and with an error
-	err  error  // why there is no event, and will be none
+	text []byte // in the form for sending; nil before the first, and with an error
+	err  error  // why there is no event, and will be no more
 
 	n int64 // how many the broadcast had before
 
@@ -57,7 +57,7 @@ type event struct {
 	next chan struct{} // closed when there is another
 }
 
-// said is false for what a broadcast begins with.
+// said is false for the first event of a broadcast.
 func (e *event) said() bool { return e.text != nil || e.err != nil }
 
 // broadcast is shared by the clients that ask for the same.
@@ -84,8 +84,8 @@ const (
 	fewClients = 64
 )
 
-// turns is over how long the clients take an event, each at a moment of its own: all of them at once would have the
-// processors to themselves for that long, and every other request would wait.
+// turns is the time over which the clients take an event, each at a separate moment: all of them at once would occupy the
+// processors for that long, and every other request would wait.
 func (f *broadcast) turns() time.Duration {
 	n := f.clients.Load()
 	if n <= fewClients {
@@ -104,7 +104,7 @@ func (f *broadcast) publish(e *event) {
 	close(before.next)
 }
 
-// join returns the broadcast of a key, which goes on until the last of those who joined leaves.
+// join returns the broadcast of a key, which lasts until the last client leaves.
 func (s *broadcasts) join(key broadcastKey) (f *broadcast, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,11 +142,11 @@ const (
 	// feedIdle is how long a broadcast waits for a change before it asks all the same: a new period or another rule is no
 	// change of the period that it knows.
 	feedIdle = time.Second
-	// feedTimeout is what one answer may take.
+	// feedTimeout is the time limit of one answer.
 	feedTimeout = 5 * time.Second
 )
 
-// run asks until ctx ends or there is nothing to ask about any more.
+// run reads until ctx ends or its subject is gone.
 func (s *broadcasts) run(ctx context.Context, f *broadcast) {
 	pace := time.NewTicker(f.key.interval())
 	defer pace.Stop()
@@ -154,7 +154,7 @@ func (s *broadcasts) run(ctx context.Context, f *broadcast) {
 		known := f.latest()
 		e, err := s.next(ctx, f.key, known, least)
 		if ctx.Err() != nil {
-			return // the broadcast has no clients, or the server ends, which clients are told elsewhere
+			return // the broadcast has no clients, or the server ends, which clients learn elsewhere
 		}
 		switch {
 		case err == nil && e != nil:
@@ -182,8 +182,8 @@ func (s *broadcasts) run(ctx context.Context, f *broadcast) {
 	}
 }
 
-// next returns what is to be said after known, nil when that is nothing. least is the seq that the period has come to, if
-// it is still the same.
+// next returns the event after known, nil when nothing is new. least is the seq that the period has reached, if it is still
+// the same.
 func (s *broadcasts) next(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error) {
 	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
 	defer cancel()
@@ -194,7 +194,7 @@ func (s *broadcasts) next(ctx context.Context, key broadcastKey, known *event, l
 	return e, err
 }
 
-// isGone reports whether an error ends a stream: the board does not exist any more, or not for the caller.
+// isGone reports whether an error ends a stream: the board no longer exists, or not for the caller.
 func isGone(err error) bool {
 	k, _, _ := wire.Classify(err)
 	return k.Status == http.StatusUnauthorized || k.Status == http.StatusForbidden || k.Status == http.StatusNotFound

@@ -6,7 +6,7 @@ import (
 	"leaderboard/features"
 )
 
-// Feature returns what the folder registers.
+// Feature returns the feature of the folder.
 func Feature() features.Feature {
 	return features.Feature{Name: "streams", Open: func(e *features.Engine) features.Opened {
 		h := newHandlers(e)

@@ -14,7 +14,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// streamPages gets the pages that streams send: answers of other routes, for which no request waits.
+// streamPages gets the pages that streams send: answers of other routes, in the background.
 type streamPages struct {
 	find     httpapi.Resolver
 	rankings leaderboard.Rankings
@@ -36,14 +36,14 @@ func (h *streamPages) begin() {
 	}
 }
 
-// ask gets the answer of a route that a stream gives. known is what was sent last; nil: there is nothing new.
+// ask gets the answer of a route for a stream. known is the last sent answer; it returns nil if nothing is new.
 func (h *streamPages) ask(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error) {
 	h.once.Do(h.begin)
 	q := httpapi.Question{Route: &h.top, Path: []string{key.board}, Query: key.params(least), Strings: key.strings}
 	if key.member != "" {
 		q.Route, q.Path, q.Handle = &h.around, []string{key.board, key.member}, h.aroundOrNothing
 	}
-	if !known.stale { // that a state is not stale any more is news too
+	if !known.stale { // the end of a stale state is news too
 		q.Known = known.tag
 	}
 	out, err := h.api().Ask(ctx, q)
@@ -61,7 +61,7 @@ func (h *streamPages) ask(ctx context.Context, key broadcastKey, known *event, l
 	return e, nil
 }
 
-// aroundOrNothing answers as around does, and for a member without an entry with none.
+// aroundOrNothing answers as around does, and without entries for a member without an entry.
 func (h *streamPages) aroundOrNothing(c *httpapi.Call) error {
 	err := h.around.Handle(c)
 	if errors.Is(err, leaderboard.ErrNotRanked) {

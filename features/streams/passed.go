@@ -13,28 +13,29 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Notices are events as they are committed, for streams. Errors of all: ErrUnavailable.
+// Notices are events when committed, for streams. Errors of all: ErrUnavailable.
 type Notices interface {
-	// EventsMark returns a mark above which are all events of the last time, d, and of what is to come.
+	// EventsMark returns a mark above which are all events of the last time d and all future events.
 	EventsMark(ctx context.Context, d time.Duration) (mark int64, err error)
-	// EventsAbove returns the events of a kind above a mark that known does not know by their Seq, in the order in which they were
-	// entered, and a mark for the next call. Events up to that mark do not come again; those above it may.
+	// EventsAbove returns the events of a kind above a mark whose Seq known does not have, in the order in which they were
+	// entered, and a mark for the next call. Events up to that mark do not come again; later ones may.
 	EventsAbove(ctx context.Context, kind leaderboard.EventKind, mark int64, known func(seq int64) bool) (events []leaderboard.Event, next int64, err error)
 }
 
 const (
 	// noticesEvery is the time between two looks at the events.
 	noticesEvery = time.Second
-	// noticesAge is how old the notices are at most that a stream begins with, so that a client that connects again misses none.
+	// noticesAge is the greatest age of the notices with which a stream begins, so that a client that connects again misses
+	// none.
 	noticesAge = time.Minute
 	// maxNotices is how many notices of the last noticesAge are kept, over all members: about 5 MB.
 	maxNotices = 20_000
 )
 
-// notices hand the notices of who was passed to the streams of those members: one reader for all, which reads while somebody
-// listens only. The zero value works once from, log and streams are set.
+// notices pass the notices about passed members to the streams of these members: one reader for all, which reads only while
+// somebody listens. The zero value works once from, log and streams are set.
 type notices struct {
-	from    Notices // nil: there are none
+	from    Notices // nil: no notices
 	log     *slog.Logger
 	streams *httpapi.Streams
 
@@ -47,7 +48,7 @@ type notices struct {
 // noticeKey is the board and the member that was passed.
 type noticeKey struct{ board, member string }
 
-// notice is that a member was passed.
+// notice is a member that was passed.
 type notice struct {
 	key  noticeKey
 	read time.Time
@@ -56,7 +57,7 @@ type notice struct {
 
 // hearer is a stream that asks for the notices of a member.
 type hearer struct {
-	come    chan struct{} // has room for one: there are waiting ones
+	come    chan struct{} // has room for one value: notices are waiting
 	waiting [][]byte      // guarded by notices.mu
 }
 
@@ -76,7 +77,7 @@ func (n *notices) take(l *hearer) (texts [][]byte) {
 	return texts
 }
 
-// join returns a hearer of the notices of a member, which begin with those of the last noticesAge.
+// join returns a hearer of the notices of a member, which begin with the notices of the last noticesAge.
 func (n *notices) join(key noticeKey) (l *hearer, leave func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -108,7 +109,7 @@ func (n *notices) leave(key noticeKey, l *hearer) {
 	}
 }
 
-// read reads until nobody listens any more, or streams end.
+// read reads until nobody listens any longer, or streams end.
 func (n *notices) read() {
 	ctx, stop := n.streams.WhileOpen(context.Background(), 0)
 	defer stop()
@@ -139,7 +140,7 @@ func (n *notices) wanted() bool {
 	return n.reading
 }
 
-// hand gives an event to those who listen, and keeps it for those who come within noticesAge.
+// hand gives an event to the listeners, and keeps it for listeners who come within noticesAge.
 func (n *notices) hand(e *leaderboard.Event) {
 	data, err := e.Payload()
 	if err != nil || len(e.Members) == 0 { // it was erased meanwhile
@@ -167,7 +168,7 @@ type noticeReader struct {
 	above map[int64]bool // events that were read above the mark
 }
 
-// next calls fn with the events that have come since the last time; the first time, with those of the last noticesAge.
+// next calls fn with the events since the last call; the first time, with the events of the last noticesAge.
 func (r *noticeReader) next(ctx context.Context, fn func(*leaderboard.Event)) error {
 	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
 	defer cancel()
@@ -195,8 +196,8 @@ func (r *noticeReader) next(ctx context.Context, fn func(*leaderboard.Event)) er
 	return nil
 }
 
-// mayHear returns why a caller may not have the notices of a member, nil when it may: they tell who has whom as a friend, so they are for keys that may
-// read the board, and for the member's own token, also on a public board.
+// mayHear returns the reason why a caller may not have the notices of a member, nil when it may: they reveal who has whom
+// as a friend, so they are for keys that may read the board, and for the member's own token, also on a public board.
 func mayHear(c *httpapi.Call, board, member string) error {
 	switch {
 	case c.Player != nil && c.Player.Member == member && c.Player.Covers(board):

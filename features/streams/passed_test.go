@@ -15,7 +15,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fakeNotices are events, of which a test commits some late.
+// fakeNotices are events, some of which a test commits late.
 type fakeNotices struct {
 	mu     sync.Mutex
 	mark   int64
@@ -77,8 +77,8 @@ func passedIn(t *testing.T, next func() (sent, bool)) sent {
 	}
 }
 
-// TestStreamOfNotices: a stream that asks for them has the notices of its member on its board, each once, also those that are committed late, and
-// begins with those of the last minute; nobody looks for any while no stream asks.
+// TestStreamOfNotices: a stream that asks for notices has the notices of its member on its board, each once, including late
+// commits, and begins with the notices of the last minute; no statement is sent while no stream asks.
 func TestStreamOfNotices(t *testing.T) {
 	t.Parallel()
 	n := &fakeNotices{mark: 3}

@@ -110,8 +110,8 @@ func (h *handlers) key(c *httpapi.Call) (key broadcastKey, passed bool, err erro
 	return key, passed, err
 }
 
-// send writes events until the client goes, the board is gone, the client may not read it any more, or the server ends. heard has the
-// notices that the client asks for, nil without any.
+// send writes events until the client goes, the board is gone, the client may not read it any more, or the server ends.
+// heard has the notices that the client asks for, or nil.
 func (h *handlers) send(c *httpapi.Call, f *broadcast, e *event, heard *hearer) {
 	out, more := httpapi.BeginStream(c)
 	if !more {
@@ -124,7 +124,7 @@ func (h *handlers) send(c *httpapi.Call, f *broadcast, e *event, heard *hearer) 
 	if heard != nil {
 		come = heard.come
 	}
-	turn := rand.Float64() // when it takes events, of the time over which all do
+	turn := rand.Float64() // when it takes events, as a share of the time over which all do
 	for ok := h.sendPage(out, e); ok; {
 		next, noticed := false, false
 		select {
@@ -199,7 +199,7 @@ func (h *handlers) sendNotices(out *httpapi.Stream, heard *hearer) bool {
 	return true
 }
 
-// mayStay returns why a client may not read the board any more. An answer that cannot be had now is no reason.
+// mayStay returns the reason why a client may no longer read the board. An unavailable answer is no reason.
 func (h *handlers) mayStay(c *httpapi.Call, key *broadcastKey) error {
 	if err := c.MayGoOn(time.Now()); err != nil {
 		return err

@@ -46,7 +46,7 @@ func newStreamEnv(t *testing.T, change ...func(*httpapi.Config)) *streamEnv {
 	return newNoticeEnv(t, 4096, nil, change...)
 }
 
-// newNoticeEnv is newStreamEnv with so many streams at once, and notices.
+// newNoticeEnv is newStreamEnv with a number of streams at once, and notices.
 func newNoticeEnv(t *testing.T, most int, from Notices, change ...func(*httpapi.Config)) *streamEnv {
 	e := &streamEnv{changed: make(chan struct{}), streams: httpapi.NewStreams(most)}
 	routes := func(f *apitest.Fake) []httpapi.Route {
@@ -177,7 +177,7 @@ func streamOfOne(t *testing.T) (e *streamEnv, next func() (sent, bool)) {
 	return e, next
 }
 
-// page waits for a page with so many entries.
+// page waits for a page with a number of entries.
 func page(t *testing.T, next func() (sent, bool), entries int) sent {
 	t.Helper()
 	for {
@@ -216,7 +216,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamAround: with a member the answer is that of around, and its end is that of the member.
+// TestStreamAround: with a member the answer is around's, and ends with the member.
 func TestStreamAround(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
@@ -284,7 +284,7 @@ func TestStreamsShare(t *testing.T) {
 	}
 }
 
-// TestStreamRejections: what is wrong is told before a stream begins.
+// TestStreamRejections: faults are reported before a stream begins.
 func TestStreamRejections(t *testing.T) {
 	t.Parallel()
 	e := newNoticeEnv(t, 1, nil)
@@ -307,7 +307,7 @@ func TestStreamRejections(t *testing.T) {
 	e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200)
 }
 
-// TestStreamEndsWithAccess: a stream ends within a second, with the reason, when its caller may not read the board any more.
+// TestStreamEndsWithAccess: a stream ends within a second, with the reason, when its caller may no longer read the board.
 func TestStreamEndsWithAccess(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
@@ -341,7 +341,7 @@ func (q *attempts) Attempts(netip.Addr) leaderboard.Allowance {
 	return leaderboard.Allowance{Refused: q.Load() >= 3, Wait: 20 * time.Second}
 }
 
-// TestStreamEndsWithItsKey: a key that is not good any more, or not for the board, has lost its streams within a second or
+// TestStreamEndsWithItsKey: a key that is no longer valid, or not for the board, has lost its streams within a second or
 // two, however many there are, and whatever a neighbour at the same address tries meanwhile (promise G1).
 func TestStreamEndsWithItsKey(t *testing.T) {
 	t.Parallel()
@@ -365,7 +365,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 			for range 20 {
 				streams = append(streams, e.open(key, "/v1/boards/b/stream"), e.open(key, "/v1/boards/b/stream?member=m1"))
 			}
-			for range 4 { // one more than there may be
+			for range 4 { // one more than allowed
 				e.Get("guess", "/v1/boards/b/top")
 			}
 			for _, next := range streams {
@@ -388,7 +388,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 	}
 }
 
-// TestStreamStaysWhileNobodyCanTell: a stream goes on while neither its key nor its board can be looked up.
+// TestStreamStaysWhileNobodyCanTell: a stream continues while neither its key nor its board can be looked up.
 func TestStreamStaysWhileNobodyCanTell(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{leaderboard.ErrUnavailable, &leaderboard.OverloadError{Wait: time.Second}} {
@@ -422,7 +422,8 @@ func TestStreamStaysWhileNobodyCanTell(t *testing.T) {
 	}
 }
 
-// TestStreamOfAHiddenMember: why a member is hidden is for admins, who are told elsewhere; the stream goes on when it is restored.
+// TestStreamOfAHiddenMember: the reason for hiding a member is for admins, who see it elsewhere; the stream continues when
+// the member is restored.
 func TestStreamOfAHiddenMember(t *testing.T) {
 	t.Parallel()
 	e, next := streamOfOne(t)
@@ -474,7 +475,7 @@ func (c stuckClient) Write(b []byte) (int, error) {
 	return c.ResponseRecorder.Write(b)
 }
 
-// TestStreamsCounted: pages that were sent, and those that a client missed, are counted, and how many streams are open.
+// TestStreamsCounted: sent pages, pages that a client missed, and open streams are counted.
 func TestStreamsCounted(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
@@ -514,7 +515,7 @@ func TestStreamsCounted(t *testing.T) {
 	counted(stats{Open: 1, Sent: changes + 1 + 2, Skipped: changes - 1})
 }
 
-// TestStreamsOfOneCaller: one caller cannot take all streams, unless there is no telling callers apart.
+// TestStreamsOfOneCaller: one caller cannot take all streams, unless callers cannot be distinguished.
 func TestStreamsOfOneCaller(t *testing.T) {
 	t.Parallel()
 	e := newNoticeEnv(t, 16, nil)
@@ -549,7 +550,7 @@ func TestStreamOfAMemberGoesOn(t *testing.T) {
 }
 
 // TestStreamOfANewcomer: a stream of a member that is not ranked yet is open, shows the state without it, and the member as
-// soon as it is ranked. The same holds at the turn of a period, for streams that are open and those that come back.
+// soon as it is ranked. The same applies at the turn of a period, for open and for new streams.
 func TestStreamOfANewcomer(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
@@ -581,7 +582,7 @@ func TestStreamOfANewcomer(t *testing.T) {
 	e.Get(apitest.NoKey, "/v1/boards/daily/members/nobody/around").WantProblem(404, "not-ranked")
 }
 
-// TestStreamOfAStaleBoard: clients learn that what they have is stale, and that it no longer is, though nothing has changed.
+// TestStreamOfAStaleBoard: clients learn that their page is stale, and that it no longer is, though nothing has changed.
 func TestStreamOfAStaleBoard(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
@@ -598,8 +599,8 @@ func TestStreamOfAStaleBoard(t *testing.T) {
 	}
 }
 
-// TestTurns: few clients are sent an event at once; many take it one after the other, for three quarters of the time to the
-// next one at most.
+// TestTurns: few clients are sent an event at once; many take it one after another, for at most three quarters of the time
+// to the next one.
 func TestTurns(t *testing.T) {
 	for _, c := range []struct {
 		clients int64
