@@ -60,6 +60,7 @@ type Catalog struct {
 	clockRead atomic.Pointer[time.Time] // when it was last read for a period that has not begun
 	forgot    atomic.Int64              // how often a board's labels may have changed
 	asking    calls[string, *listed]
+	comparing calls[leaderboard.Revision, struct{}]
 }
 
 // listed is a board and its current periods. It is shared and never written to.
@@ -69,6 +70,7 @@ type listed struct {
 	serial   int64        // no other one has it
 	sent     time.Time    // the statement that read Listing.Clock, or before that
 	told     atomic.Int64 // reading.good when CatalogOptions.OnRead was called
+	used     atomic.Bool  // it was asked for since boards were compared last
 }
 
 // current returns the current period of a window, nil when there is none.
@@ -124,11 +126,11 @@ func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 	if opts.Gate == nil {
 		opts.Gate = ungated
 	}
-	c := &Catalog{boards: boards, opts: opts, now: opts.Now, asking: calls[string, *listed]{timeout: catalogTimeout}}
+	c := &Catalog{boards: boards, opts: opts, now: opts.Now, asking: calls[string, *listed]{timeout: catalogTimeout}, comparing: calls[leaderboard.Revision, struct{}]{timeout: catalogTimeout}}
 	c.unkept = bounded.New[string, leaderboard.PeriodRef](catalogBoards, catalogBoards*noneBytes)
-	c.listed = newMemo[string](c, c.unchanged, func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) })
+	c.listed = newMemo[string](c, c.sameBoard, func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) })
 	c.past = newMemo[pastPeriods](c, c.isRecent, func(list []leaderboard.Period) int { return answerBytes + 200*len(list) })
-	c.chosen = newMemo[selection](c, c.unchanged, func(names []string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(names) })
+	c.chosen = newMemo[selection](c, func(ctx context.Context, k *known[[]string]) bool { return c.unchanged(ctx, &k.reading) }, func(names []string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(names) })
 	return c
 }
 
@@ -139,16 +141,16 @@ func (c *Catalog) unchanged(ctx context.Context, r *reading) bool {
 	if !r.until.IsZero() {
 		return false
 	}
-	verdict := feed.VerdictUnknown
-	if r.watched {
-		verdict = c.opts.Feed.Judge(leaderboard.BoardsPeriod, r.boards)
+	verdict, boards := feed.VerdictUnknown, r.boards.Load()
+	if boards != nil {
+		verdict = c.opts.Feed.Judge(leaderboard.BoardsPeriod, *boards)
 	}
 	now := c.now()
 	switch {
 	case verdict == feed.VerdictFresh:
-	case r.err == nil && now.Sub(r.asked) <= catalogApart:
+	case r.err == nil && now.Sub(r.asked)-time.Duration(r.looked.Load()) <= catalogApart:
 		return true
-	case r.watched && verdict == feed.VerdictUnknown && c.opts.Feed.Check(ctx, leaderboard.BoardsPeriod, r.boards) == feed.VerdictFresh:
+	case boards != nil && verdict == feed.VerdictUnknown && c.opts.Feed.Check(ctx, leaderboard.BoardsPeriod, *boards) == feed.VerdictFresh:
 	default:
 		return false
 	}
@@ -156,23 +158,69 @@ func (c *Catalog) unchanged(ctx context.Context, r *reading) bool {
 	return true
 }
 
-func (c *Catalog) isRecent(_ context.Context, r *reading) bool {
-	return c.now().Sub(r.asked) <= pastKept
+// sameBoard reports whether a board is as it was read, though others may have changed.
+func (c *Catalog) sameBoard(ctx context.Context, k *known[*listed]) bool {
+	if k.err == nil && !k.value.used.Load() {
+		k.value.used.Store(true)
+	}
+	if c.unchanged(ctx, &k.reading) {
+		return true
+	}
+	if k.err != nil || !k.until.IsZero() || k.boards.Load() == nil || c.away() {
+		return false
+	}
+	boards, ok := c.opts.Feed.Latest(leaderboard.BoardsPeriod)
+	if !ok {
+		return false
+	}
+	_, err := c.comparing.start(ctx, boards, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.compare(ctx, &boards) }, nil).wait(ctx)
+	return err == nil && c.unchanged(ctx, &k.reading)
+}
+
+// compare finds out which of the boards in use are at their last version, now that the table of boards is at another
+// revision. So a change of one board costs a statement for all, and a look-up of that one.
+func (c *Catalog) compare(ctx context.Context, boards *leaderboard.Revision) error {
+	now := c.now()
+	all := slices.DeleteFunc(c.listed.kept.All(), func(k *known[*listed]) bool { return !k.value.used.Swap(false) })
+	ids := make([]int64, len(all))
+	for i, k := range all {
+		ids[i] = leaderboard.BoardPeriod(k.value.Board.ID)
+	}
+	shown, err := c.opts.Feed.AskAll(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i, k := range all {
+		if r, ok := shown[ids[i]]; ok && r == k.value.Board.Revision() && k.boards.Load() != nil && k.until.IsZero() {
+			k.boards.Store(boards)
+			k.looked.Store(int64(now.Sub(k.asked)))
+			k.confirm(now)
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) isRecent(_ context.Context, k *known[[]leaderboard.Period]) bool {
+	return c.now().Sub(k.asked) <= pastKept
 }
 
 func (c *Catalog) away() bool { return c.opts.Feed != nil && c.opts.Feed.Away() }
 
-// before returns the revision of the boards for what is read next, and asks the feed for it when that knows none; ok is false
-// when the database does not answer.
-func (c *Catalog) before(ctx context.Context) (r leaderboard.Revision, ok bool) {
+// before returns the revision of the boards for what is read next, and asks the feed for it when that knows none; nil when the
+// database does not answer.
+func (c *Catalog) before(ctx context.Context) *leaderboard.Revision {
 	w := c.opts.Feed
 	if w == nil {
-		return r, false
+		return nil
 	}
-	if r, ok = w.Latest(leaderboard.BoardsPeriod); !ok {
+	r, ok := w.Latest(leaderboard.BoardsPeriod)
+	if !ok {
 		r, ok = w.Ask(ctx, leaderboard.BoardsPeriod)
 	}
-	return r, ok
+	if !ok {
+		return nil
+	}
+	return &r
 }
 
 // clock returns the database clock, by its last reading: that of the board, or a later one of the feed. It may be ahead, not
@@ -313,9 +361,11 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 func (c *Catalog) Renew(ctx context.Context, name string) error {
 	called, w := c.now(), c.opts.Feed
 	k, ok := c.listed.find(name)
-	if ok && k.watched && called.Sub(k.asked) <= catalogApart {
-		if now, ok := w.Ask(ctx, leaderboard.BoardsPeriod); ok && now == k.boards {
-			return k.err
+	if ok && called.Sub(k.asked) <= catalogApart {
+		if boards := k.boards.Load(); boards != nil {
+			if now, ok := w.Ask(ctx, leaderboard.BoardsPeriod); ok && now == *boards {
+				return k.err
+			}
 		}
 	}
 	_, err := c.lookUpAfter(ctx, name, called)

@@ -12,11 +12,11 @@ import (
 // reading is when, and at which revision of the table of boards, something was read.
 type reading struct {
 	proven
-	err     error                // the board does not exist, or not the period
-	boards  leaderboard.Revision // of leaderboard.BoardsPeriod before it was read; watched: it was known
-	watched bool
-	until   time.Time    // of what another process read: until when it may be used; else zero
-	failed  atomic.Int64 // when reading it again last failed, ns since asked
+	err    error                                // the board does not exist, or not the period
+	boards atomic.Pointer[leaderboard.Revision] // of leaderboard.BoardsPeriod, at which it held; nil: not known
+	looked atomic.Int64                         // when the database was last asked about it alone, ns since asked
+	until  time.Time                            // of what another process read: until when it may be used; else zero
+	failed atomic.Int64                         // when reading it again last failed, ns since asked
 }
 
 func (r *reading) usable(now time.Time) bool {
@@ -47,7 +47,7 @@ type known[V any] struct {
 // again, it is served as it was.
 type memo[K comparable, V any] struct {
 	c     *Catalog
-	holds func(context.Context, *reading) bool
+	holds func(context.Context, *known[V]) bool
 	bytes func(V) int
 	kept  *bounded.Map[K, *known[V]]
 	none  *bounded.Map[K, *known[V]] // what does not exist, apart, so that invented names push out nothing else
@@ -57,7 +57,7 @@ type memo[K comparable, V any] struct {
 // noneBytes is the memory for a name that no board has.
 const noneBytes = 300
 
-func newMemo[K comparable, V any](c *Catalog, holds func(context.Context, *reading) bool, bytes func(V) int) *memo[K, V] {
+func newMemo[K comparable, V any](c *Catalog, holds func(context.Context, *known[V]) bool, bytes func(V) int) *memo[K, V] {
 	return &memo[K, V]{
 		c: c, holds: holds, bytes: bytes, calls: calls[K, *known[V]]{timeout: catalogTimeout},
 		kept: bounded.New[K, *known[V]](catalogBoards, catalogBytes), none: bounded.New[K, *known[V]](catalogBoards, catalogBoards*noneBytes),
@@ -86,7 +86,7 @@ func (m *memo[K, V]) get(ctx context.Context, key K, load loader[V]) (*known[V],
 // fresh returns what is kept if it holds, as for most reads.
 func (m *memo[K, V]) fresh(ctx context.Context, key K) (*known[V], bool) {
 	k, ok := m.find(key)
-	return k, ok && m.holds(ctx, &k.reading)
+	return k, ok && m.holds(ctx, k)
 }
 
 // again is get for what does not hold any more.
@@ -129,7 +129,7 @@ func (m *memo[K, V]) renew(ctx context.Context, key K, load loader[V]) (*known[V
 func (m *memo[K, V]) start(ctx context.Context, key K, load loader[V]) *future[*known[V]] {
 	return m.calls.start(ctx, key, func(ctx context.Context) (*known[V], error) {
 		k := &known[V]{}
-		k.boards, k.watched = m.c.before(ctx)
+		k.boards.Store(m.c.before(ctx))
 		k.asked = m.c.now()
 		k.err = load(ctx, k)
 		return k, nil

@@ -190,10 +190,15 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// countedModel counts the statements of a feed.
+// countedModel counts the statements of a feed, and the look-ups of boards.
 type countedModel struct {
 	*storetest.Model
-	statements atomic.Int64
+	statements, lookUps atomic.Int64
+}
+
+func (m *countedModel) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
+	m.lookUps.Add(1)
+	return m.Model.Current(ctx, name)
 }
 
 func (m *countedModel) Revisions(ctx context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
@@ -228,6 +233,64 @@ func TestFuturePeriodsCostFewStatements(t *testing.T) {
 		clients.Wait()
 		if n := m.statements.Load(); n > 600 { // one in 50 ms for them, and one for the feed
 			t.Errorf("%d statements in 10 s", n)
+		}
+		cancel()
+		time.Sleep(time.Second)
+	})
+}
+
+// TestBoardsMadeAllTheTime: while other boards are made, those that are read are compared together, and none is looked up; one that has
+// changed is.
+func TestBoardsMadeAllTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &countedModel{Model: storetest.NewModel()}
+		w := feed.New(m, feed.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		go w.Run(ctx)
+		const boards = 200
+		for i := range boards {
+			if _, _, err := m.PutBoard(ctx, fmt.Sprint("b", i), leaderboard.Rules{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := NewCatalog(m, CatalogOptions{Feed: w})
+		read := func(i int) *leaderboard.Board {
+			_, b, err := c.Resolve(ctx, fmt.Sprint("b", i), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		for i := range boards {
+			read(i)
+		}
+		time.Sleep(2 * time.Second)
+		for i := range boards {
+			read(i)
+		}
+		lookUps, statements := m.lookUps.Load(), m.statements.Load()
+		for n := range 50 { // 10 s
+			if _, _, err := m.PutBoard(ctx, fmt.Sprint("n", n), leaderboard.Rules{}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(200 * time.Millisecond)
+			for i := range boards {
+				read(i)
+			}
+		}
+		if n := m.lookUps.Load() - lookUps; n != 0 {
+			t.Errorf("%d look-ups in 10 s", n)
+		}
+		if n := m.statements.Load() - statements; n > 600 {
+			t.Errorf("%d statements of the feed in 10 s", n)
+		}
+		if _, _, err := m.PutBoard(ctx, "b7", leaderboard.Rules{Mode: leaderboard.ModeTied}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(catalogApart + 260*time.Millisecond)
+		if b := read(7); b.Rules.Mode != leaderboard.ModeTied {
+			t.Errorf("a board that has changed is as it was: %+v", b)
 		}
 		cancel()
 		time.Sleep(time.Second)

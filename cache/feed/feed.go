@@ -239,14 +239,22 @@ func (f *Feed) Wait(ctx context.Context, id int64) error {
 // Ask returns the revision of a period as a statement that was sent after the call has shown it; ok is false when the
 // database has no such period, or does not answer. It does not count as reading the period.
 func (f *Feed) Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool) {
-	if f.Away() {
-		return r, false
-	}
-	next := f.join(id)
-	if f.await(ctx, next) == nil {
-		r, ok = next.shown[id]
-	}
+	shown, _ := f.AskAll(ctx, []int64{id})
+	r, ok = shown[id]
 	return r, ok
+}
+
+// AskAll returns the revisions of several periods as Ask does, without the periods that the database does not have. The map must not be changed.
+// Errors: ErrUnavailable, the error of ctx.
+func (f *Feed) AskAll(ctx context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
+	if f.Away() {
+		return nil, leaderboard.ErrUnavailable
+	}
+	next := f.join(ids...)
+	if err := f.await(ctx, next); err != nil {
+		return nil, err
+	}
+	return next.shown, nil
 }
 
 // await returns when a round has been answered. Errors: the errors of Wait.
@@ -361,14 +369,16 @@ func (f *Feed) period(id int64, now time.Time) *period {
 	return one
 }
 
-func (f *Feed) join(id int64) *round {
+func (f *Feed) join(ids ...int64) *round {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.next == nil {
 		f.next = &round{periods: map[int64]bool{}, shown: map[int64]leaderboard.Revision{}, done: make(chan struct{})}
 		f.joined <- struct{}{}
 	}
-	f.next.periods[id] = true
+	for _, id := range ids {
+		f.next.periods[id] = true
+	}
 	return f.next
 }
 

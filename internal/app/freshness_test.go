@@ -354,7 +354,7 @@ func redisOptions(t *testing.T, url string) *redis.Options {
 	return opts
 }
 
-// TestWatchOfTheStore: the store returns the revisions of periods that exist, and of no others.
+// TestWatchOfTheStore: the store returns the revisions of periods and boards that exist, and of no others.
 func TestWatchOfTheStore(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
@@ -373,6 +373,19 @@ func TestWatchOfTheStore(t *testing.T) {
 			got, err := source.Revisions(context.WithoutCancel(t.Context()), []int64{p.ID, p.ID + 1000})
 			if err != nil || len(got) != 2 || got[leaderboard.ClockPeriod].AsOf < p.Committed || got[p.ID] != p.Revision() || got[p.ID].Seq != 2 {
 				t.Errorf("revisions %v, %v; want that of %+v", got, err, p)
+			}
+			a.Ask(200, "PUT", "/v1/boards/b", `{"mode":"tied"}`)
+			if listing, err = a.store.Boards.Current(t.Context(), "b"); err != nil {
+				t.Fatal(err)
+			}
+			board, none := leaderboard.BoardPeriod(listing.Board.ID), leaderboard.BoardPeriod(listing.Board.ID+1)
+			got, err = source.Revisions(t.Context(), []int64{board, none})
+			if want := listing.Board.Revision(); err != nil || len(got) != 2 || got[board] != want || want.Seq != 2 {
+				t.Errorf("revisions %v, %v; want %v of the board", got, err, want)
+			}
+			a.Ask(204, "DELETE", "/v1/boards/b", "")
+			if got, err := source.Revisions(t.Context(), []int64{board}); err != nil || len(got) != 1 {
+				t.Errorf("of a board that was deleted: %v, %v", got, err)
 			}
 			if got, err := source.Revisions(t.Context(), nil); err != nil || len(got) != 0 {
 				t.Errorf("of none: %v, %v", got, err)

@@ -18,6 +18,12 @@ func (m *Model) Revisions(ctx context.Context, periods []int64) (map[int64]leade
 			found[id] = p.Revision()
 		} else if id == leaderboard.BoardsPeriod {
 			found[id] = leaderboard.Revision{Seq: m.changes}
+		} else if boardID, ok := leaderboard.BoardOf(id); ok {
+			for _, b := range m.boards {
+				if b.ID == boardID {
+					found[id] = b.Revision()
+				}
+			}
 		}
 	}
 	return found, nil

@@ -316,6 +316,10 @@ func ofServers() []mutant {
 			`last.BoardID == ref.BoardID &&`, `last.BoardID != ref.BoardID &&`, "cache TestCatalogKeepsBesideCommits",
 		},
 		{
+			"B6", "a board that has changed is taken for one that has not", "cache/catalog.go",
+			`r == k.value.Board.Revision() &&`, ``, "cache TestBoardsMadeAllTheTime",
+		},
+		{
 			"D1", "a reader whose time runs out gets no stale answer", "cache/reader.go",
 			`case errors.Is(ctx.Err(), context.Canceled):`, `case ctx.Err() != nil:`, "cache TestStaleAtTheDeadline",
 		},

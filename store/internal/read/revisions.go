@@ -9,8 +9,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Revisions implements feed.Source: it returns the revisions of the periods that exist and of watchedTables, and the clock.
-// It reads by primary key, on a separate connection. A read-only server does not count: ErrUnavailable.
+// Revisions implements feed.Source: it returns the revisions of the periods and boards that exist and of watchedTables, and the
+// clock. It reads by primary key, on a separate connection. A read-only server does not count: ErrUnavailable.
 func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	found := make(map[int64]leaderboard.Revision, len(periods))
 	for id := range watchedTables() {
@@ -57,11 +57,20 @@ func watchedTables() map[int64]string {
 
 func revisionsText(clock string, periods []int64) string {
 	t := (&mysql.Text{}).Str("SELECT ").Int(leaderboard.ClockPeriod).Str(" AS id, 0 AS incarnation, 0 AS last_seq, " + clock + " AS committed_at, " + mysql.ServerSettings + " AS settings")
-	t.Str(" UNION ALL SELECT id, incarnation, last_seq, committed_at, '' FROM periods WHERE id IN (")
-	for i, id := range periods {
-		t.Comma(i).Int(id)
+	var boards, rows []int64
+	for _, id := range periods {
+		if board, ok := leaderboard.BoardOf(id); ok {
+			boards = append(boards, board)
+		} else {
+			rows = append(rows, id)
+		}
 	}
-	t.Str(")")
+	if rows != nil {
+		t.Str(" UNION ALL SELECT id, incarnation, last_seq, committed_at, '' FROM periods WHERE id IN (").Ints(rows).Str(")")
+	}
+	if boards != nil {
+		t.Str(" UNION ALL SELECT id + ").Int(leaderboard.BoardPeriod(0)).Str(", 0, version, updated_at, '' FROM boards WHERE state = 'open' AND id IN (").Ints(boards).Str(")")
+	}
 	for id, table := range watchedTables() {
 		if slices.Contains(periods, id) {
 			t.Str(" UNION ALL SELECT ").Int(id).Str(", 0, version, changed_at, '' FROM table_versions WHERE name = ").Hex(table)
