@@ -16,7 +16,7 @@ var (
 	// listedFiles is a line of a list in the comment of a package: names of files after a dash or a tab, and their content.
 	listedFiles = regexp.MustCompile(`^(?:\t|  - )([a-z0-9_]+\.go(?:, [a-z0-9_]+\.go)*)(?:  |:|,?$)`)
 	// layered is the sentence in such a comment that says that a list is in layers.
-	layered = regexp.MustCompile(`uses only\s+those\s+(?:above|before)`)
+	layered = regexp.MustCompile(`uses only\s+(?:those|files|the\s+layers)\s+(?:above|before)`)
 )
 
 // inOrder lists packages of the engine that are too large to be read without a list of all their files.
