@@ -11,7 +11,7 @@ LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/intern
 LINT      = $(GO) tool -modfile=$(CURDIR)/workshop/tools/go.mod golangci-lint
 # Packages built in one clone are used again in another: without it the go tool's cache knows sources by their folder.
 export GOFLAGS := $(strip -trimpath $(GOFLAGS))
-# A program with the race detector sleeps a second before it ends, unless told not to; tests run hundreds.
+# A program with the race detector sleeps a second before it ends, unless this is set; tests run hundreds.
 export GORACE ?= atexit_sleep_ms=0
 .DEFAULT_GOAL := help
 .PHONY: help run test nightly lint fmt generate bench house build dist released vuln rename cc FORCE

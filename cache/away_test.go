@@ -280,8 +280,8 @@ func (behind) CombinedMember(context.Context, []leaderboard.PeriodRef, leaderboa
 	return &leaderboard.CombinedStandings{States: []leaderboard.State{{Revision: leaderboard.Revision{Seq: 2}}}}, nil
 }
 
-// TestCombinedAnswersAreJudged: what MySQL says of several boards is not passed off as fresh when the feed knows better,
-// nor while it knows nothing.
+// TestCombinedAnswersAreJudged: MySQL's answers about several boards are not reported as fresh when the feed has newer
+// revisions, or has none.
 func TestCombinedAnswersAreJudged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

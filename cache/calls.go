@@ -72,7 +72,7 @@ func (c *calls[K, V]) end(key K, f *future[V], then func(V, error)) {
 	}
 }
 
-// forget makes the next start begin a new call; what the present one brings is not kept.
+// forget makes the next start begin a new call; the result of the present call is not kept.
 func (c *calls[K, V]) forget(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -40,7 +40,7 @@ func (r *Reader) CombinedMember(ctx context.Context, periods []leaderboard.Perio
 // slowest was waited for.
 const togetherTimes = 3
 
-// together gets the parts of an answer, each judged when it arrives, until none is old when the last part arrives. It
+// together gets the parts of an answer, each judged when it arrives, until no part is old when the last part arrives. It
 // reports whether a part is old even so.
 func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, get func() (of int, at []leaderboard.State, err error)) (late bool, err error) {
 	for range togetherTimes {

@@ -56,7 +56,7 @@ const loadsAtOnce = 2
 // loadedBytes is the size of a cached member without its value, roughly.
 const loadedBytes = 200
 
-// Fetch reads the values of members from the database, without members that have none. old are the cached values of any
+// Fetch reads the values of members from the database, without members that have no value. old are the cached values of any
 // age, for a database that can cheaply check that a value still holds.
 type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) (map[string]V, error)
 

@@ -85,7 +85,7 @@ func TestLoader(t *testing.T) {
 	})
 }
 
-// TestLoaderForgetDuringALookUp: what a look-up brings that began before a change is not kept.
+// TestLoaderForgetDuringALookUp: the result of a look-up that began before a change is not kept.
 func TestLoaderForgetDuringALookUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}

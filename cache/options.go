@@ -15,7 +15,7 @@ const (
 	// FallbackConcurrent is the greatest number of batches of questions that it answers at the same time, in addition
 	// to two that count by scanning.
 	FallbackConcurrent = 4
-	// ReadWait is how long a question may wait to be sent; what would take longer is refused.
+	// ReadWait is how long a question may wait to be sent; a question that would wait longer is refused.
 	ReadWait = time.Second
 )
 

@@ -84,10 +84,10 @@ func (p *pastPart) put(out []leaderboard.PastEntry, a past) {
 	}
 }
 
-// pastParts divides periods into those in memory, those that still change, and those that are over. All in memory are
-// judged together, so that none waits for a separate statement. A period that is over does not count as read: a
-// question about a hundred periods would push others out of memory. A single one that still changes is never near,
-// because it is asked about like any member.
+// pastParts divides periods into periods in memory, changing periods, and periods that are over. All in memory are judged
+// together, so that none waits for a separate statement. A period that is over does not count as read: a question about a
+// hundred periods would push others out of memory. A single changing period is never near, because it is asked about like
+// any member.
 func (r *Reader) pastParts(periods []leaderboard.PeriodRef) (near, open, over pastPart) {
 	changing := 0
 	for i := range periods {

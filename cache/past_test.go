@@ -113,7 +113,7 @@ func (w *pastWorld) want(what string, refs []leaderboard.PeriodRef, stale bool, 
 	}
 }
 
-// TestPastIsKept: what a member had in closed periods is asked for in one question, and then only when one of them was
+// TestPastIsKept: a member's entries in closed periods are read by one question, and again only when a period was
 // corrected; the current period is never behind.
 func TestPastIsKept(t *testing.T) {
 	t.Parallel()

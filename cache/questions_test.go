@@ -28,8 +28,8 @@ func TestKeysKnowTheRules(t *testing.T) {
 	}
 }
 
-// TestKeysOfLongListsAreShort: the key of a long list is kept once for each slice that was read, so it must be short,
-// and tell lists apart.
+// TestKeysOfLongListsAreShort: the key of a long list is kept once for each slice that was read, so it must be short, and
+// different for different lists.
 func TestKeysOfLongListsAreShort(t *testing.T) {
 	t.Parallel()
 	rules := leaderboard.Rules{}.WithDefaults()

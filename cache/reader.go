@@ -123,7 +123,7 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 		}
 	}
 	switch {
-	case errors.Is(ctx.Err(), context.Canceled): // nobody waits any more
+	case errors.Is(ctx.Err(), context.Canceled): // nobody waits any longer
 	case old != nil:
 		return q.stale(old), nil
 	case q.last != nil:

@@ -574,7 +574,7 @@ func stateOf[V any](_ V, err error, state func() leaderboard.State) leaderboard.
 	return state()
 }
 
-// TestReaderMemoryIsBounded: what a layer kept in the process can grow to is bounded.
+// TestReaderMemoryIsBounded: the memory of each layer in the process is bounded.
 func TestReaderMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))

@@ -231,8 +231,8 @@ func chartImage(t *testing.T) string {
 	return fmt.Sprint(chart.Values["image"].(map[string]any)["repository"], ":", chart.Metadata.AppVersion)
 }
 
-// TestHelmMonitoring: the chart's objects for the Prometheus Operator equal those in prometheus, and its alerts are in a
-// copy of that file. UPDATE_RULES=1 writes the copy.
+// TestHelmMonitoring: the chart's objects for the Prometheus Operator equal the objects in prometheus, and its alerts are
+// in a copy of that file. UPDATE_RULES=1 writes the copy.
 func TestHelmMonitoring(t *testing.T) {
 	rules, err := os.ReadFile("prometheus/leaderboard.rules.yml")
 	if err != nil {

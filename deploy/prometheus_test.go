@@ -203,7 +203,8 @@ func startPrometheus(t *testing.T, server string) (address string) {
 	return address
 }
 
-// load submits and reads until stop is called: on a busy machine a Prometheus may begin to scrape late, and rates are of what happens then.
+// load submits and reads until stop is called: on a busy machine a Prometheus may begin to scrape late, and rates are
+// measured from then on.
 func load(t *testing.T, d *apptest.Dev) (stop func()) {
 	t.Helper()
 	c, err := client.New(d.URL, client.WithKey(d.Key))

@@ -23,7 +23,7 @@ import (
 type Feature struct {
 	// Name is the name of the folder.
 	Name string
-	// Part is what the feature adds to the transaction of submissions; nil: no part.
+	// Part is the feature's part in the transaction of submissions; nil: no part.
 	Part commit.Part
 	// Open connects the feature to the engine of a process, once. It does no I/O. The engine may be empty, for tests that
 	// only look at the members of a feature. nil: the feature is its Part.
@@ -36,8 +36,8 @@ type Feature struct {
 // Server is the settings that features share.
 type Server struct {
 	Base           string            // path of the service, such as /games; "": the root
-	Header         string            // of pages, unless their settings have one
-	AllowPrivate   bool              // what features connect to may have private addresses
+	Header         string            // of pages, unless their settings have a name
+	AllowPrivate   bool              // the targets of features' connections may have private addresses
 	KnowsAddresses bool              // the addresses of clients behind proxies are known
 	Servers        int               // that share quotas when Redis does not answer
 	Point          func(name string) // is called at named points of work, for tests; nil: nothing is
@@ -64,7 +64,7 @@ type Engine struct {
 	Rankings    httpapi.Rankings
 	Feed        httpapi.Feed
 	Tables      mirror.Feed           // shows the revisions of tables that features hold whole
-	Streams     *httpapi.Streams      // what answers without an end share
+	Streams     *httpapi.Streams      // shared by endless answers
 	API         func() *httpapi.API   // the API, once it is made
 	Redis       redis.UniversalClient // for work in the background; nil without Redis
 	// Alone asks MySQL a question that anyone may ask and no copy answers. It bounds how many go there at once, with the reads that find no

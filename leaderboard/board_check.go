@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Check returns a RuleError that lists what is wrong with rules that have their defaults, nil when they are valid. The
-// refresher checks the cron expression.
+// Check returns a RuleError that lists the faults of rules with their defaults, nil when they are valid. The refresher
+// checks the cron expression.
 func (r *Rules) Check() error {
 	var bad []FieldError
 	fail := func(pointer, format string, args ...any) {
@@ -155,7 +155,7 @@ func (o *Overrides) check(fail failFunc) {
 	}
 }
 
-// checkPerSecond reports what is wrong with the limit of a score per second of a play.
+// checkPerSecond reports the faults in the limit of a score per second of a play.
 func (r *Rules) checkPerSecond(fail failFunc) {
 	switch l := r.Limits.PerSecond; {
 	case l == nil:

@@ -14,9 +14,9 @@ import (
 //
 //	begin(c) = min { t : civil(t) >= c }
 //
-// begin never goes backwards, so consecutive periods partition time in every zone: a day has 23 or 25 hours
-// where the clock is changed, an hour that the clock shows twice is one period of two hours, one that it skips is
-// empty and has no period. (Go's time.Date leaves open which of two moments it returns at a change of the clock.)
+// begin never goes backwards, so consecutive periods partition time in every zone: a day has 23 or 25 hours where the clock
+// is changed, an hour that the clock shows twice is one period of two hours, an hour that it skips is empty and has no
+// period. (Go's time.Date leaves open which of two moments it returns at a change of the clock.)
 
 // epochStart is the start of the one period of all_time.
 const epochStart Micros = 0

@@ -28,7 +28,7 @@ func CallerOf(ctx context.Context) Caller {
 	return Caller{}
 }
 
-// IdempotencyKeyOf returns an idempotency key as it is stored, with the API key's id, or the player's id: the same text
+// IdempotencyKeyOf returns the stored form of an idempotency key, with the API key's id, or the player's id: the same text
 // under another API key, or of another player, is another idempotency key. An API key keeps its ID when its secret is
 // replaced.
 func IdempotencyKeyOf(ctx context.Context, key string) string {

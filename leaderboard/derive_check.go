@@ -35,7 +35,7 @@ func (r *Rules) checkDerive(fail failFunc) {
 	d.checkFrom(window, fail)
 }
 
-// checkIgnored refuses rules about submissions and periods: a derived board has none, so they would have no effect.
+// checkIgnored refuses rules about submissions and periods: a derived board has neither, so they would have no effect.
 func (r *Rules) checkIgnored(fail failFunc) {
 	for _, rule := range []struct {
 		pointer string

@@ -131,7 +131,7 @@ func sourceBoards(name string) (leaderboard.SourceBoard, bool) {
 	return b, err == nil
 }
 
-// TestCheckSources: what could never have an entry is refused, as far as the boards exist.
+// TestCheckSources: a board that could never have an entry is refused, as far as its sources exist.
 func TestCheckSources(t *testing.T) {
 	t.Parallel()
 	const hour, day, week, ever, season = leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek, leaderboard.WindowAllTime, leaderboard.WindowSeason

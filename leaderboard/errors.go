@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Error is a sentinel error: the meaning of what went wrong.
+// Error is a sentinel error: the meaning of a failure.
 type Error struct {
 	Code string // stable, as in problems of the API; "" for an error that clients never see
 	text string
@@ -45,7 +45,7 @@ var (
 	ErrHeldDecided = &Error{Code: "held-decided", text: "held submission is decided"}
 	// ErrBarNotFound: no tokens of the member were ended.
 	ErrBarNotFound = &Error{Code: "bar-not-found", text: "the member has no bar"}
-	// ErrSignInRefused: what the provider, or the browser, sent is not good. Signing in again may help.
+	// ErrSignInRefused: the data of the provider, or of the browser, are invalid. Signing in again may help.
 	ErrSignInRefused = &Error{Code: "sign-in-refused", text: "sign-in is refused"}
 	// ErrNoRole: the provider knows the person, but no setting gives that person anything.
 	ErrNoRole = &Error{Code: "no-role", text: "the person has no role here"}

@@ -17,11 +17,10 @@ type PastEntry struct {
 	Ranked *Ranked // nil: the member has no entry; the dense rank is never known
 }
 
-// Pasts returns the entries of a member in many periods at once, much faster than one by one. The periods may be those
-// of one board or of several, and must be distinct, if they have a row; the answers are in their order. Each answer is
-// exact at its own state, whose seq is at least the period's LastSeq. The store, the in-memory model and the cached
-// reader implement it. Errors: the errors of Rankings except ErrNotRanked; ErrPeriodNotFound when one of the periods is
-// gone.
+// Pasts returns the entries of a member in many periods at once, much faster than one by one. The periods may belong to one
+// board or to several, and must be distinct, if they have a row; the answers are in their order. Each answer is exact at
+// its own state, whose seq is at least the period's LastSeq. The store, the in-memory model and the cached reader implement
+// it. Errors: the errors of Rankings except ErrNotRanked; ErrPeriodNotFound when one of the periods is gone.
 type Pasts interface {
 	Past(ctx context.Context, periods []PeriodRef, member string) ([]PastEntry, error)
 }

@@ -82,7 +82,7 @@ func ParseAttributes(object []byte) (Attributes, error) {
 type ProfilePatch struct {
 	DisplayName *string
 	AvatarURL   *string
-	// Attributes is merged into the present ones (RFC 7396): members of an object replace those of the same name, null
+	// Attributes is merged into the present ones (RFC 7396): members of an object replace members of the same name, null
 	// removes one; null instead of the object removes all.
 	Attributes []byte
 }

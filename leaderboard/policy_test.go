@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	tNow   Micros = 1_000 // what an applied change gets
+	tNow   Micros = 1_000 // the time of an applied change
 	tClock Micros = 2_000 // the database clock
 )
 

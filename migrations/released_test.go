@@ -128,7 +128,7 @@ func readLines(t *testing.T, file string) []string {
 	return slices.DeleteFunc(strings.Split(string(content), "\n"), func(line string) bool { return line == "" || line[0] == '#' })
 }
 
-// TestCheckReleased: what TestReleasedMigrations finds, once something has been released.
+// TestCheckReleased: the faults that TestReleasedMigrations finds, once a version has been released.
 func TestCheckReleased(t *testing.T) {
 	t.Parallel()
 	const a, b = "00001_a.sql", "00003_b.sql"

@@ -7,7 +7,7 @@ import (
 	"leaderboard/migrations"
 )
 
-// TestTables: Tables are all tables that Up makes except those of migrations, each with one of its columns.
+// TestTables: Tables are all tables that Up makes except the tables of migrations, each with one of its columns.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, testenv.MySQL(t))

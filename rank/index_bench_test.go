@@ -16,7 +16,7 @@ const (
 	usualTarget  = 1500     // entries per bucket
 )
 
-// benchEntries are random entries; equal: all with the same score, so that only time and member tell them apart.
+// benchEntries are random entries; equal: all with the same score, so that only time and member differ.
 func benchEntries(n int, equal bool) []leaderboard.Entry {
 	rng := rand.New(rand.NewPCG(1, 2))
 	entries := make([]leaderboard.Entry, n)

@@ -20,13 +20,13 @@
 //
 // # The schedule
 //
-// It follows the boards that this process reads: the catalog reports each of them once a second. Nothing is asked about
-// a board that is not read here, except for boards with a cron expression: they are found in the list of all boards,
-// once a minute, because a full refresh is due whether the board is read or not, and makes the copy when it is missing.
-// When Redis is nearly full the schedule does not do this, and leaves the memory to boards that are read. Boards due at
-// the same minute are spread over half of their interval. The plans are a heap by when they are due. Apart from full
-// refreshes the schedule builds no missing copies, and it records no run when it finds nothing to do: write-through
-// keeps copies current, and the schedule repairs what that missed.
+// It follows the boards that this process reads: the catalog reports each of them once a second. Nothing is asked about a
+// board that is not read here, except for boards with a cron expression: they are found in the list of all boards, once a
+// minute, because a full refresh is due whether the board is read or not, and makes the copy when it is missing. When Redis
+// is nearly full the schedule does not do this, and leaves the memory to boards that are read. Boards due at the same
+// minute are spread over half of their interval. The plans are a heap by when they are due. Apart from full refreshes the
+// schedule builds no missing copies, and it records no run when it finds nothing to do: write-through keeps copies current,
+// and the schedule repairs missed changes.
 //
 // # Derived boards
 //

@@ -41,7 +41,7 @@ type plan struct {
 
 	full     schedule // nil: none
 	tick     time.Time
-	tickWall time.Time     // what clocks show then
+	tickWall time.Time     // the reading of the wall clock then
 	interval time.Duration // from tick to the next one
 	nextFull time.Time     // tick and its place in the spread
 

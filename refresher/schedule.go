@@ -127,7 +127,7 @@ func (s *scheduler) run(ctx context.Context) {
 		case <-s.earlier:
 		}
 		now := time.Now()
-		// Clocks drift and are set: what cron expressions mean is looked up again.
+		// Clocks drift and are set: the meaning of cron expressions is looked up again.
 		if gained := s.wall(now).Sub(wallBegan) - now.Sub(began); (gained - ahead).Abs() > wallStep {
 			ahead = gained
 			s.clockStepped(now)

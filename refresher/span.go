@@ -8,8 +8,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// beginSpan begins the span of a run: inside the span of the request that asked for it, so that both are kept or not, or a
-// span of its own.
+// beginSpan begins the span of a run: inside the span of the request that asked for it, so that both are kept or not;
+// otherwise a separate span.
 func beginSpan(ctx context.Context, asked, without trace.Span, kind leaderboard.RunKind) (context.Context, trace.Span) {
 	if !asked.On() {
 		asked = without

@@ -222,7 +222,7 @@ func (s *Boards) changeRules(ctx context.Context, tx *sqlx.Tx, b leaderboard.Boa
 }
 
 // hasHiddenEntries asks whether a board keeps entries of hidden members. They are stored by the board's order like all
-// others; a period with only such entries has the seq of one that was never used. A closing bracket is missing.
+// others; a period with only such entries has the seq of an unused period. A closing bracket is missing.
 const hasHiddenEntries = "SELECT EXISTS (SELECT 1 FROM periods p JOIN entries e ON e.period_id = -p.id WHERE p.board_id = ?"
 
 // refuseIf returns conflict when a query about an id finds something.

@@ -70,10 +70,10 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 // submissions a random name replaces the member, the same in all of them, and the reasons in their texts are removed.
 // Corrections of closed periods are recorded as runs of kind RunKindReopen, with the actor. It works until it is done or
 // ctx ends; then Sweep finishes it, and repeating the call continues and returns the progress. Submissions about the member
-// meanwhile may stay, and so may the record of a hide or a correction, as if they came later: stop those first. A member
-// without any row is erased at once. Once the erasure has begun, a board that cannot be written to now, because it is
-// locked for long or has a rule that this server does not know, is no error: the erasure is under way, and the Sweep of a
-// server that can write to the board finishes it. Errors, when nothing was done: a *leaderboard.RuleError, ErrUnavailable.
+// meanwhile may stay, like the record of a hide or a correction, as if they came later: stop those first. A member without
+// any row is erased at once. Once the erasure has begun, a board that cannot be written to now, because it is locked for
+// long or has a rule that this server does not know, is no error: the erasure is under way, and the Sweep of a server that
+// can write to the board finishes it. Errors, when nothing was done: a *leaderboard.RuleError, ErrUnavailable.
 func (s *Erasures) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Erasure{}, mysql.Wrap("forget", broken)
@@ -179,8 +179,8 @@ func (s *Erasures) forget(ctx context.Context, e *erasure, list []forgetting) er
 	return nil
 }
 
-// inSteps repeats a statement, whose last argument is the number of rows that it changes, until none is left: sweep.Rows
-// rows at a time.
+// inSteps repeats a statement, whose last argument is the number of rows that it changes, until no rows are left:
+// sweep.Rows rows at a time.
 func (s *Erasures) inSteps(ctx context.Context, query string, args ...any) error {
 	args = append(args[:len(args):len(args)], sweep.Rows)
 	for {

@@ -91,7 +91,7 @@ func TestPeriodClosedIsToldOnce(t *testing.T) {
 				top = append(top, fmt.Sprint(m.Rank, " ", m.Member, " ", m.Score, " ", m.Fields["level"]))
 			}
 			want := []string{"1 a 5 3", "2 c 7 3", "2 b 7 3", "4 late 9 3"}
-			for _, m := range []string{"x", "y"} { // what closed the period before
+			for _, m := range []string{"x", "y"} { // the cause of the earlier end
 				if i := strings.Index(strings.Join(top, ";"), " "+m+" 1 3"); i >= 0 {
 					want = nil
 				}

@@ -181,8 +181,8 @@ func TestRightsOnSomeTables(t *testing.T) {
 	})
 }
 
-// TestDenied: an account that does not exist, one without rights, a database that does not exist and a DSN that does not
-// fit the server are distinguished from a server that is away.
+// TestDenied: an account that does not exist, an account without rights, a database that does not exist and a DSN that does
+// not fit the server are distinguished from a server that is away.
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -25,7 +25,7 @@ import (
 // the lock before may still commit a visible entry; but before entries are looked for, the lock of the board is taken once
 // (for a hide on one board: with the row itself; for a global one: see drain), so the search finds every visible entry that
 // there will be. The work can continue from each of these states, so Sweep finishes the work of a killed process: the state
-// of the row says what is still to be done, and a global hide records the last board that is done. Restoring is the same,
+// of the row is the remaining work, and a global hide records the last board that is done. Restoring is the same,
 // backwards.
 
 // hiddenRow is a row of hidden_members.

@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkHidden compares single submits from 128 callers to a board without hidden members with submits to a board with
-// 1,000 hidden members, none of whom submits: the cost of the check.
+// 1,000 hidden members, who do not submit: the cost of the check.
 //
 //	go test ./store -run '^$' -bench Hidden -benchtime 10x
 func BenchmarkHidden(b *testing.B) {
@@ -59,8 +59,8 @@ func BenchmarkHidden(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkHideEverywhere hides a member everywhere and restores the member, with 2,000 boards of which every tenth has
-// an entry of the member.
+// BenchmarkHideEverywhere hides a member everywhere and restores the member, with 2,000 boards; every tenth has an entry of
+// the member.
 //
 //	go test ./store -run '^$' -bench HideEverywhere -benchtime 5x
 func BenchmarkHideEverywhere(b *testing.B) {

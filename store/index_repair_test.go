@@ -200,8 +200,8 @@ func TestIndexAhead(t *testing.T) {
 	})
 }
 
-// TestIndexBusyElsewhere: while another process builds, one answer at a time is counted by scanning; what has a slot that others want is
-// refused when its time is over, and says how long the index takes (promise C7).
+// TestIndexBusyElsewhere: while another process builds, one answer at a time is counted by scanning; an answer with a slot
+// that others need is refused when its time is over, with the time that the index takes (promise C7).
 func TestIndexBusyElsewhere(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -96,7 +96,7 @@ func (s *Boards) PeriodIn(ctx context.Context, q mysql.Querier, id int64) (leade
 	return row.Period(), err
 }
 
-// PeriodAt reads the current period of a window in a transaction. A period without submissions is empty, and so is the time
+// PeriodAt reads the current period of a window in a transaction. A period without submissions is empty, like the time
 // between two seasons.
 func (s *Boards) PeriodAt(ctx context.Context, q mysql.Querier, boardID int64, w leaderboard.Window, now leaderboard.Micros) (leaderboard.Period, error) {
 	var row boards.PeriodRow

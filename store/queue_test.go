@@ -125,8 +125,8 @@ func TestBatchRows(t *testing.T) {
 	}
 }
 
-// TestWriteWait: what cannot be sent in time is refused at once, and says how long it would have waited; other boards
-// do not notice.
+// TestWriteWait: a request that cannot be sent in time is refused at once, with the time that it would have waited; other
+// boards do not notice.
 func TestWriteWait(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)

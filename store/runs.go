@@ -258,7 +258,7 @@ func (s *Runs) EndRuns(ctx context.Context) error {
 	return nil
 }
 
-// canBeat returns an error when a heartbeat would wait for a lock now, such as that of a backup: then the runs of other
+// canBeat returns an error when a heartbeat would wait for a lock now, such as a backup's lock: then the runs of other
 // processes may lack a heartbeat only for this reason.
 func (s *Runs) canBeat(ctx context.Context) error {
 	began := time.Now()

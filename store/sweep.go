@@ -60,7 +60,7 @@ func (s *Housekeeping) Sweep(ctx context.Context) error {
 	}))
 }
 
-// Add adds jobs, such as those of features, to each Sweep. It is called before the first Sweep.
+// Add adds jobs, such as features' jobs, to each Sweep. It is called before the first Sweep.
 func (s *Housekeeping) Add(jobs ...Job) { s.added = append(s.added, jobs...) }
 
 // AddPurge adds statements that delete the rows of a board that is deleted, before its own goes. They take the id of the board and

@@ -135,8 +135,8 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// TestCollectsWhileSlotsAreTaken: what finds a free slot goes at once, the rest goes together as it came, in batches no
-// larger than that, in the order in which they were opened.
+// TestCollectsWhileSlotsAreTaken: a question that finds a free slot is sent at once; the rest is sent together in the order
+// of arrival, in batches of bounded size, in the order in which they were opened.
 func TestCollectsWhileSlotsAreTaken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -88,7 +88,7 @@ const (
 // Feed finds the commits to the periods that are read, and to the tables of boards and of API keys. All methods may be
 // called concurrently; the database is asked only while Run runs.
 type Feed struct {
-	Tail *Tail // what this process has committed
+	Tail *Tail // the commits of this process
 
 	source  Source
 	opts    Options

@@ -540,7 +540,7 @@ func TestRunEnds(t *testing.T) {
 	})
 }
 
-// TestMachineClockLeaps: what the feed knows ages by the time that passes, wherever the clock of the machine is set.
+// TestMachineClockLeaps: the revisions of the feed age by elapsed time, wherever the clock of the machine is set.
 func TestMachineClockLeaps(t *testing.T) {
 	t.Parallel()
 	for _, leap := range []time.Duration{time.Hour, -time.Hour} {

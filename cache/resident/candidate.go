@@ -105,8 +105,8 @@ func (c *candidate) lacks() bool {
 	return c.heard.Incarnation != at.Incarnation || c.heard.Seq > at.Seq
 }
 
-// fold folds commits, in order, as far as they follow the state in memory, and reports whether commits are still
-// missing. After an error the period must not be used any more.
+// fold folds commits, in order, as far as they follow the state in memory, and reports whether commits are still missing.
+// After an error the period must no longer be used.
 func (c *candidate) fold(p *Period, commits []leaderboard.Commit) (lacks bool, err error) {
 	for i := range commits {
 		if err = p.Fold(&commits[i]); err != nil {

@@ -72,7 +72,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestTwoThatDoNotFitDoNotTakeTurns: two periods that are read alike, of which only one fits, are loaded once.
+// TestTwoThatDoNotFitDoNotTakeTurns: two periods that are read alike and do not fit together are loaded once.
 func TestTwoThatDoNotFitDoNotTakeTurns(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_000, 0)

@@ -9,8 +9,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestBring: what was read most elsewhere is in memory when Bring returns, even if other periods are not worth it,
-// cannot be read or do not fit.
+// TestBring: the periods that were read most elsewhere are in memory when Bring returns, even if other periods are not
+// worth it, cannot be read or do not fit.
 func TestBring(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -294,7 +294,7 @@ func (o *order) setLast(i int) {
 	o.last[i] = o.slab.at(b.records[b.n-1]).head
 }
 
-// recount computes again what follows from the list of blocks: some ten microseconds for a million entries, once in some
+// recount computes the sums over the list of blocks again: some ten microseconds for a million entries, once in some
 // hundred changes.
 func (o *order) recount() {
 	entries, groups := make([]int64, len(o.blocks)), make([]int64, len(o.blocks))

@@ -54,7 +54,7 @@ func TestPublishTwice(t *testing.T) {
 	}
 }
 
-// TestBuildReplacesACopyAheadOfTheDatabase: what a restored backup knows nothing about must not fence the database off.
+// TestBuildReplacesACopyAheadOfTheDatabase: states that a restored backup does not have must not fence the database off.
 func TestBuildReplacesACopyAheadOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})

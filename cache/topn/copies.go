@@ -75,7 +75,7 @@ type Copies struct {
 	behind     sync.Map // copyID → true: what IsBehind returns
 }
 
-// copyID tells copies apart.
+// copyID identifies a copy.
 type copyID struct{ period, history int64 }
 
 func idOf(p leaderboard.PeriodRef) copyID { return copyID{p.ID, p.Incarnation} }

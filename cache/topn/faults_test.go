@@ -14,7 +14,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestFaultsOfInfo: what INFO is taken for.
+// TestFaultsOfInfo: the faults found in answers to INFO.
 func TestFaultsOfInfo(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{"redis_version": "7.0.15", "maxmemory_policy": "noeviction", "role": "master"}

@@ -289,7 +289,7 @@ func TestFollowerAsksForABuild(t *testing.T) {
 	}
 }
 
-// TestFollowerSurvivesRedis: while Redis hangs, writers go on; when it is back the copy is brought up to date without
+// TestFollowerSurvivesRedis: while Redis hangs, writers continue; when it is back the copy is brought up to date without
 // any reader.
 func TestFollowerSurvivesRedis(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestHot: what a process has in memory is found by the next one; what nobody saved, or another program did, is not.
+// TestHot: the saved periods of a process are found by the next; periods that nobody saved, or that another program saved,
+// are not.
 func TestHot(t *testing.T) {
 	t.Parallel()
 	l, client := newListings(t)

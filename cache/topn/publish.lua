@@ -1,6 +1,6 @@
--- KEYS: top, key, meta, temporary top, temporary key. ARGV: format, seq, as_of, total, n, floor, build_started, ttl in
--- ms, token of the build. Reply: published, refused (the copy in place is newer) or expired (the temporary keys differ
--- from what was written), and the seq that was in place.
+-- KEYS: top, key, meta, temporary top, temporary key. ARGV: format, seq, as_of, total, n, floor, build_started, ttl in ms,
+-- token of the build. Reply: published, refused (the copy in place is newer) or expired (the temporary keys have changed
+-- since they were written), and the seq that was in place.
 local c, why = copy()
 if c and redis.call('HGET', KEYS[3], 'build') == ARGV[9] then
   return { 'published', c.seq } -- the client repeats a command whose answer was lost

@@ -18,8 +18,8 @@ import (
 // slotBetween lies between the slots of period 1, 9842, and period 2, 5649.
 const slotBetween = 8000
 
-// TestServers: in a cluster a server that does not answer is left alone, and no other; what takes its place is asked at once,
-// and it is forgotten that the first was away.
+// TestServers: in a cluster a server that does not answer is left alone, and no other; its replacement is tried at once,
+// with a closed breaker.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -149,7 +149,7 @@ func demoOf(t *testing.T, s *Server) (seq any, entries []any) {
 	return top["seq"], entries
 }
 
-// TestRunFails: what did not start says why, and leaves nothing.
+// TestRunFails: a failed start returns the reason, and leaves nothing.
 func TestRunFails(t *testing.T) {
 	t.Parallel()
 	s, err := Run(t.Context(), WithImage(testImage), WithSetting("max-age", "soon"))

@@ -145,7 +145,7 @@ func (f *feed) lines() error {
 	return c.Send(http.StatusOK, typeNDJSON, body)
 }
 
-// events sends changes until the client goes, may not read them any more, or the server ends. The reason for a final end is
+// events sends changes until the client goes, may no longer read them, or the server ends. The reason for a final end is
 // its last event.
 func (f *feed) events() error {
 	c := f.call

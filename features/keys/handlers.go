@@ -45,7 +45,7 @@ func (h *handlers) routes() []httpapi.Route {
 	}
 }
 
-// keyBody is the body of POST /v1/keys, and as a merge patch that of PATCH: omitted members do not change.
+// keyBody is the body of POST /v1/keys, and as a merge patch the body of PATCH: omitted members do not change.
 type keyBody struct {
 	Name      *string                           `json:"name"`
 	Scope     *leaderboard.Scope                `json:"scope"`

@@ -244,7 +244,7 @@ func (k *known) folding(period int64, commits []leaderboard.Commit) {
 	}
 }
 
-// leave marks a period of which nothing is kept.
+// leave marks a period without kept metadata.
 func (k *known) leave(h *heard, period int64) {
 	h.mu.Lock()
 	h.left = true

@@ -52,7 +52,7 @@ type rows struct {
 // row is a row of entry_metadata.
 type row struct {
 	key  rank.Key // as stored
-	body *body    // nil: the entry has none, its predecessor had
+	body *body    // nil: the entry has no metadata, its predecessor had
 }
 
 // body is a row of metadata_bodies: an existing row, or a row to write.

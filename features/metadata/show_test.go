@@ -147,7 +147,7 @@ func TestMetadataOfAnotherEntry(t *testing.T) {
 	}
 }
 
-// TestMetadataAway: what cannot be looked up is an error, and not left out (promise A8).
+// TestMetadataAway: a failed look-up is an error, and not left out (promise A8).
 func TestMetadataAway(t *testing.T) {
 	e := withRule(t)
 	e.Fake.Fails["Metadata"] = leaderboard.ErrUnavailable

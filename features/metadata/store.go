@@ -94,7 +94,7 @@ type wantedRows struct {
 
 	states bool                           // the revisions of the periods are wanted too
 	at     map[int64]leaderboard.Revision // then
-	ahead  int                            // the number of members after the only one that are read too
+	ahead  int                            // the number of members after the only member that are read too
 	more   []storedRow                    // then
 }
 

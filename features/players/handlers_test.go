@@ -38,7 +38,7 @@ func TestExamples(t *testing.T) {
 	})
 }
 
-// TestCreateToken: what a key may put into a token.
+// TestCreateToken: the claims that a key may put into a token.
 func TestCreateToken(t *testing.T) {
 	e, fake := newEnv(t)
 	var made api.Token

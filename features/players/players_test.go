@@ -243,8 +243,8 @@ func TestAdmitted(t *testing.T) {
 	}
 }
 
-// TestForgedTakePlaces: forged tokens are verified a few at once, and beyond that refused; what cannot be good costs no
-// verification at all.
+// TestForgedTakePlaces: forged tokens are verified a few at once, and beyond that refused; a token that cannot be valid
+// costs no verification at all.
 func TestForgedTakePlaces(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", Options{Verifies: 1, Wait: time.Millisecond})

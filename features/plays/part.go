@@ -51,7 +51,7 @@ type board interface {
 type play struct {
 	leaderboard.Play
 	over    bool // it is used up, or was refused too often: its row goes
-	refused bool // once more than its row has
+	refused bool // times that it was refused, beyond the row's number
 }
 
 // Read asks for the plays, and locks them, because a member may begin another one meanwhile.

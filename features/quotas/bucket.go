@@ -89,7 +89,7 @@ func (b *bucket) large(n float64) bool {
 	return b.rate > 0 && n > b.lent() && (b.shared() || !b.alone)
 }
 
-// lacksWhole is lacks for a large charge. ask: Redis may hold enough, and a lease of the whole will tell.
+// lacksWhole is lacks for a large charge. ask: Redis may hold enough, and a lease of the whole will show.
 func (b *bucket) lacksWhole(n float64, now time.Time) (wait time.Duration, ask bool) {
 	if b.refill(now); b.held >= n-epsilon {
 		return 0, false

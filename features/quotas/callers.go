@@ -44,7 +44,7 @@ func (q *callers) chargePlayer(p *leaderboard.Player, c leaderboard.Charge) lead
 	return out
 }
 
-// ratesOf returns the quota of a key: its own rates, and the settings' rates where it has none.
+// ratesOf returns the quota of a key: its own rates, and the settings' rates in place of missing ones.
 func (q *callers) ratesOf(key *leaderboard.Key) leaderboard.Rates {
 	rates := q.settings.Keys
 	if own := key.Quota.RequestsPerSecond; own != 0 {

@@ -1,11 +1,10 @@
 // Package quotas bounds how much each caller uses, on all servers together, without a round trip for any request.
 //
-// A quota is a token bucket: rate tokens a second come in, burst tokens fit. The bucket that counts is in Redis. A
-// process takes tokens out of it ahead of need, a block of a twentieth of a second's at a time, in the background: a
-// lease. Requests take tokens that the process holds. When those are not enough (a burst, a large request) the process
-// lends itself up to half of what the bucket was last seen to hold, and the next lease charges that, whatever the
-// bucket
-// holds by then: it may be in debt, and then grants nothing until the debt is paid. So
+// A quota is a token bucket: rate tokens a second come in, burst tokens fit. The bucket that counts is in Redis. A process
+// takes tokens out of it ahead of need, a block of a twentieth of a second's at a time, in the background: a lease.
+// Requests take tokens that the process holds. When those are not enough (a burst, a large request) the process lends
+// itself up to half of the bucket's last known content, and the next lease charges that, whatever the bucket holds by then:
+// it may be in debt, and then grants nothing until the debt is paid. So
 //
 //	admitted in T seconds ≤ burst + rate·T + what processes have lent themselves and not charged yet
 //

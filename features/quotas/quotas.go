@@ -154,11 +154,11 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 	}
 }
 
-// none is no kind.
+// none is not a kind.
 const none = leaderboard.QuotaKinds
 
-// weigh decides a charge by what is known here, and returns the kinds for which Redis must be asked first: asked are
-// the leases that were. The account must be locked.
+// weigh decides a charge by the local state, and returns the kinds for which Redis must be asked first; asked has the
+// leases that were requested. The account must be locked.
 func (q *Quotas) weigh(
 	a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, asked *[leaderboard.QuotaKinds]*lease, now time.Time,
 ) (out leaderboard.Allowance, large leaderboard.QuotaKind) {

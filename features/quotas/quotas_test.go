@@ -142,7 +142,7 @@ func TestAnotherQuota(t *testing.T) {
 	}
 }
 
-// TestCallersAreBounded: callers that were not seen for long are forgotten, and not those that come again and again.
+// TestCallersAreBounded: callers that were not seen for long are forgotten, but not callers that come again and again.
 func TestCallersAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newClock()

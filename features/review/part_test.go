@@ -10,7 +10,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestPlans: what decides whether submissions wait is read by indexes, for as many members as a batch may have, and lists of them too.
+// TestPlans: the data that decide whether submissions wait are read by indexes, for as many members as a batch may have,
+// and lists of them too.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	r := &reviews{boardID: 1, first: 1, ranks: []int{10}, named: []int64{7}}

@@ -237,7 +237,8 @@ func testHeldFull(t *testing.T, s subject) {
 	}
 }
 
-// testHeldAtomic: an atomic request is not held in part: what would be held is rejected, and nothing of it waits.
+// testHeldAtomic: an atomic request is not held in part: an entry that would be held is rejected, and nothing of the
+// request waits.
 func testHeldAtomic(t *testing.T, s subject) {
 	b := reviewed(t, s, "atomic", leaderboard.PolicyBest)
 	got := b.submit(true, score("a", 5), score("b", 101))

@@ -1,5 +1,5 @@
 // Package signin signs people in by an OpenID provider, by the authorization code flow with PKCE, and decides by the
-// provider's claims what they may do. A browser keeps a session: of a person, or of a key that somebody typed.
+// provider's claims their rights. A browser keeps a session: of a person, or of a key that somebody typed.
 //
 //	signin.go                          the flow, and what a person may do
 //	settings.go                        the settings of a server

@@ -78,7 +78,7 @@ func (f *broadcast) latest() *event {
 }
 
 const (
-	// perTurn is several times what it takes to send one client an event.
+	// perTurn is several times the time of sending one client an event.
 	perTurn = 75 * time.Microsecond
 	// fewClients are sent an event at once.
 	fewClients = 64

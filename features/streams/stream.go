@@ -110,8 +110,8 @@ func (h *handlers) key(c *httpapi.Call) (key broadcastKey, passed bool, err erro
 	return key, passed, err
 }
 
-// send writes events until the client goes, the board is gone, the client may not read it any more, or the server ends.
-// heard has the notices that the client asks for, or nil.
+// send writes events until the client goes, the board is gone, the client may no longer read it, or the server ends. heard
+// has the notices that the client asks for, or nil.
 func (h *handlers) send(c *httpapi.Call, f *broadcast, e *event, heard *hearer) {
 	out, more := httpapi.BeginStream(c)
 	if !more {

@@ -17,8 +17,8 @@ import (
 // Change is the content of a row. The caller is in the context, see leaderboard.CallerOf.
 type Change struct {
 	Action leaderboard.AuditAction
-	Board  string // name, "" for none
-	Member string // "" for none
+	Board  string // name, or ""
+	Member string // or ""
 	// Before and After are the old and the new state, each encoded as a JSON object; or nil. They never contain a secret,
 	// and the id of a member only where erasing the member removes it, see Erase.
 	Before, After any

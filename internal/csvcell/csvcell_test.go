@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestQuoteFormula: no cell begins like a formula, and each comes back as it was.
+// TestQuoteFormula: no cell begins like a formula, and each comes back unchanged.
 func TestQuoteFormula(t *testing.T) {
 	for s, want := range map[string]string{
 		"": "", "a": "a", "'": "'", "'a": "'a", "a=1": "a=1", "'a=1": "'a=1", "é": "é", "\xff": "\xff", "''": "''",

@@ -21,7 +21,7 @@ const listsAge = time.Hour
 type apt struct {
 	dir     string
 	own     bool   // packages of the machine's own release, whatever that has
-	sources string // what sources.list says; empty means what the machine's own say
+	sources string // the content of sources.list; empty means the machine's own
 }
 
 func (a apt) at(name string) string { return filepath.Join(a.dir, name) }

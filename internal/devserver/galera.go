@@ -200,7 +200,7 @@ func (g *Galera) Promote(ctx context.Context, old, next *Server) error {
 	return nil
 }
 
-// RestartAll starts all nodes again, all of which were killed. They make a cluster again when all of them are there, by the
+// RestartAll starts all nodes again after all were killed. They make a cluster again when all of them are there, by the
 // state of the last cluster on each disk (pc.recovery, gvwstate.dat), and none takes writes.
 func (g *Galera) RestartAll(ctx context.Context) error {
 	failed := make([]error, len(g.Nodes))

@@ -34,7 +34,7 @@ func serviceOf(kind Kind) service {
 	}
 }
 
-// instance is a program with its data and address: what Restart needs.
+// instance is a program with its data and address, for Restart.
 type instance struct {
 	prog program
 	svc  service

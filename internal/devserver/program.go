@@ -19,7 +19,7 @@ type program struct {
 	version string // as in 8.4.3; see parseVersion
 }
 
-// command returns how to run p: directly, or through the loader and libraries of its own root, which are newer than the
+// command returns the way to run p: directly, or through the loader and libraries of its own root, which are newer than the
 // machine's. The locale is C: Redis ends at once when the environment's locale is not installed, as in many containers that
 // are reached by ssh.
 func (p program) command(args ...string) (*exec.Cmd, error) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFetchRelease: programs of several releases are next to each other, each from the lists of its own suite, and a
-// present program is not fetched again.
+// TestFetchRelease: programs of several releases are next to each other, each from its own suite's lists, and a present
+// program is not fetched again.
 func TestFetchRelease(t *testing.T) {
 	calls := fakeApt(t)
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestTransit: what may take room, who gives way, and that all of it is given back.
+// TestTransit: the bodies that may take room, the ones that are evicted, and that all room is given back.
 func TestTransit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, stopped := NewTransit(100, "full"), ""

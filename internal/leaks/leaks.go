@@ -19,7 +19,7 @@ func Main(m interface{ Run() int }) int { return Check(m.Run(), os.Stderr) }
 // Check returns the exit status of tests that have ended with code.
 func Check(code int, stderr io.Writer) int {
 	if code != 0 {
-		return code // what failed may have left anything
+		return code // a failed test may have left anything
 	}
 	return checkFor(looks, stderr)
 }

@@ -128,7 +128,7 @@ func (c *conn) waits() int64 {
 	return c.sent
 }
 
-// cut ends what is under way, unless it is a COMMIT, whose answer may still come.
+// cut ends the statement under way, unless it is a COMMIT, whose answer may still come.
 func (c *conn) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

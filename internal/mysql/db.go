@@ -281,7 +281,7 @@ func parseDSN(cfg Config) (each []*gomysql.Config, err error) {
 	return each, nil
 }
 
-// connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed rows
+// connect returns a pool of connections. Each of them is strict about stored values, speaks UTC, reads committed rows
 // without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), leads neither
 // to a read-only server nor to a different server than the others, and ends with its era.
 func connect(cfg Config, p pool, s *server, h *hosts) (*sql.DB, error) {

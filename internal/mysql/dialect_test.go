@@ -8,7 +8,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestDialects: what a server says of its version decides how it is spoken to, and whether at all.
+// TestDialects: the version of a server decides the dialect, and whether it is used at all.
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]int32{

@@ -90,7 +90,7 @@ var ErrAway = fmt.Errorf("%w: MySQL does not answer", leaderboard.ErrUnavailable
 
 // meaning is the meaning of an error number for the statement and its transaction.
 type meaning struct {
-	sentinel error // what callers get
+	sentinel error // the error that callers get
 	retry    bool  // the whole transaction may be repeated at once
 	// decided: when COMMIT itself fails this way the transaction is rolled back for sure
 	decided bool

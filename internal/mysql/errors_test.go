@@ -58,7 +58,7 @@ func TestTranslate(t *testing.T) {
 		"own limit":               {context.DeadlineExceeded, ErrAway},
 		"cut by us":               {context.Canceled, ErrAway},
 		"several reasons at once": {errors.Join(io.ErrShortWrite, errors.New("close")), ErrAway},
-		// What has its meaning already, and faults of this program.
+		// Errors that have their meaning already, and faults of this program.
 		"own meaning": {leaderboard.ErrNotRanked, leaderboard.ErrNotRanked},
 		"rule":        {&leaderboard.RuleError{Code: "c"}, nil},
 		"syntax":      {&gomysql.MySQLError{Number: 1064}, nil},

@@ -8,7 +8,7 @@ import (
 	"leaderboard/internal/serverfault"
 )
 
-// TestVersionFaults: what versions are taken for.
+// TestVersionFaults: the faults of versions.
 func TestVersionFaults(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{
@@ -31,8 +31,7 @@ func TestVersionFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsOfVariables: each variable with a wrong value is a separate fault, and a variable that a server does not have
-// is none.
+// TestFaultsOfVariables: each variable with a wrong value is a separate fault, and a missing variable is not a fault.
 func TestFaultsOfVariables(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{

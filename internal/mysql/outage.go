@@ -27,7 +27,7 @@ const (
 // to COMMIT, so that all callers get an answer. The first answer, to a probe or to a COMMIT, ends the outage.
 //
 // A slow network is no outage: a probe may take twice as long as the last probe. So a network that becomes slow may be
-// taken for an outage once, until something is answered, and only while few statements are sent.
+// taken for an outage once, until the first answer, and only while few statements are sent.
 
 // expect starts the goroutine that checks whether an answer comes, unless it runs already.
 func (s *server) expect() {

@@ -179,8 +179,8 @@ func TestRefusingServerIsAway(t *testing.T) {
 }
 
 // TestWaitIsNoOutage: statements that wait for a lock, a change of a table or a flush, while new connections are served,
-// are no outage, however long; and neither are statements that their callers cancel, a server that refuses connections with
-// a reason, or a single lost connection.
+// are no outage, however long, like statements that their callers cancel, a server that refuses connections with a reason,
+// and a single lost connection.
 func TestWaitIsNoOutage(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {

@@ -16,7 +16,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestReadSettings: what the servers say of themselves is understood.
+// TestReadSettings: the servers' answers about themselves are understood.
 func TestReadSettings(t *testing.T) {
 	for _, tt := range []struct {
 		settings string

@@ -50,7 +50,7 @@ func NewPublished(name, url string, fetcher *Fetcher, opts Options) *Published {
 // URL returns where the keys are.
 func (p *Published) URL() string { return p.url }
 
-// Known returns the last fetched keys, nil if none were fetched. It fetches nothing.
+// Known returns the last fetched keys, nil before the first fetch. It fetches nothing.
 func (p *Published) Known() *KeySet { return p.held.Load().keys() }
 
 // held is keys and when they were asked for. The set is the same one while its text is.

@@ -62,7 +62,7 @@ func TestListen(t *testing.T) {
 	})
 }
 
-// TestOnce: what happens only once is entered once.
+// TestOnce: an event that happens only once is entered once.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

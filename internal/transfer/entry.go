@@ -79,8 +79,8 @@ func checkColumns(columns []string) error {
 	return nil
 }
 
-// entryOfRecord makes an entry of a CSV record; fault describes what is wrong. Unless raw, it removes the quote before an
-// id that a spreadsheet would take for a formula.
+// entryOfRecord makes an entry of a CSV record; fault describes the error. Unless raw, it removes the quote before an id
+// that a spreadsheet would take for a formula.
 func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.Submission, fault string) {
 	if len(fields) != len(columns) {
 		return e, fmt.Sprintf("has %d fields, want %d", len(fields), len(columns))
@@ -172,7 +172,7 @@ type jsonLine struct {
 	Rank        jsontext.Value      `json:"rank"`
 }
 
-// entryOfLine makes an entry of a JSON line; fault describes what is wrong.
+// entryOfLine makes an entry of a JSON line; fault describes the error.
 func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
 	var in jsonLine
 	err := json.Unmarshal(line, &in, json.RejectUnknownMembers(true))
@@ -207,7 +207,7 @@ func entryOfLine(line []byte) (e leaderboard.Submission, fault string) {
 	return e, checked(&e)
 }
 
-// jsonFault says where a JSON line is wrong, and what is expected there.
+// jsonFault says where a JSON line is wrong, and the expected text.
 func jsonFault(err error) string {
 	var (
 		syntactic *jsontext.SyntacticError

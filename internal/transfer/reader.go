@@ -48,8 +48,8 @@ func newImportReader(src *source, format string) (*importReader, error) {
 	return r, checkColumns(r.columns)
 }
 
-// next reads an entry and the number of its first line. A fault describes what is wrong with the entry. The error is io.EOF
-// at the end.
+// next reads an entry and the number of its first line. A fault describes the error in the entry. The error is io.EOF at
+// the end.
 func (r *importReader) next() (e leaderboard.Submission, line int64, fault string, err error) {
 	if r.format == client.FormatJSONL {
 		return r.jsonl()

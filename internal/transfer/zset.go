@@ -41,7 +41,7 @@ type ZsetMember struct {
 type ZsetSource struct {
 	Redis    string            `json:"redis"` // host:port/database, without user and password
 	Key      string            `json:"zset"`
-	Multiply int64             `json:"multiply"` // what each score is multiplied by, at least 1
+	Multiply int64             `json:"multiply"` // the factor of each score, at least 1
 	Board    string            `json:"board"`
 	Order    leaderboard.Order `json:"order"` // of the board
 }

@@ -7,7 +7,7 @@ import (
 
 // Limits bound the requests that wait, and the entries that are committed together.
 type Limits struct {
-	Wait   time.Duration // until a request is sent; what has to be expected to take longer, or does, is an *OverloadError
+	Wait   time.Duration // until a request is sent; an expected or real wait beyond it is an *OverloadError
 	Memory int64         // bytes that requests take that wait, over all boards; beyond: an *OverloadError
 	Batch  int           // entries that one transaction takes at most, unless a single request has more
 }

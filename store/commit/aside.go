@@ -30,7 +30,7 @@ func (h *asideEntries) set(member string, e *leaderboard.Entry) {
 	h.found(member, e)
 }
 
-// found records an entry as it is stored.
+// found records a stored entry.
 func (h *asideEntries) found(member string, e *leaderboard.Entry) {
 	if h.entries == nil {
 		h.entries = map[string]*leaderboard.Entry{}

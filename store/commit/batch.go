@@ -230,7 +230,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		endStatement(span, err)
 		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrUnknownRule) {
 			l.without[name] = err
-			continue // each request knows what it did
+			continue // each request has its own outcome
 		}
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ type Board struct {
 	keys       map[string]keyRow
 	asides     []Aside       // the parts that are reasons to set entries aside
 	parts      []BoardPart   // of features, in the order of the list; nil for a feature without work there
-	audit      []audit.Row   // what requests have done that the audit records
+	audit      []audit.Row   // the actions of requests that the audit records
 	random     func() uint64 // bits of ids
 	rolledOver bool          // periods were begun or closed in this transaction
 
@@ -40,8 +40,8 @@ func (b *Board) isAside(member string) bool {
 	return false
 }
 
-// moveMembers moves the entries of members in the current periods to where they belong. In past ones requests do so
-// that name them.
+// moveMembers moves the entries of members in the current periods to their side. In past periods the requests that name
+// them move them.
 func (b *Board) moveMembers(members []string) {
 	if len(b.asides) == 0 {
 		return
@@ -68,7 +68,7 @@ func checkRules(parts []Part, b *leaderboard.Board) error {
 	return nil
 }
 
-// What parts see of a board and its periods.
+// The methods of boards and periods that parts use.
 
 // ID returns the id of the board, 0 if it is not known yet.
 func (b *Board) ID() int64 { return b.known.Board.ID }

@@ -1,10 +1,10 @@
 // Package commit is the one write path of the entries: submissions, removals, corrections and moves wait in queues and are
 // committed in batches, one transaction for all that wait.
 //
-// A batch is over one board or over several. It locks the row of each board with those of its open periods, so there is one
-// writer at a time per period, in this process and in all others: seq has no gap and follows the order of the commits. It
-// takes three round trips when it is over one board: lock and read, write, COMMIT. Its effect on the entries is decided in
-// plain Go under the lock.
+// A batch is over one board or over several. It locks the row of each board with the rows of its open periods, so there is
+// one writer at a time per period, in this process and in all others: seq has no gap and follows the order of the commits.
+// It takes three round trips when it is over one board: lock and read, write, COMMIT. Its effect on the entries is decided
+// in plain Go under the lock.
 //
 // Read in the order in which a submission passes:
 //

@@ -262,7 +262,7 @@ func (t *transaction) remember(row *boards.Row) (*boards.Known, error) {
 }
 
 // lockPast locks and reads the periods that requests name, except current periods, with the entries of the members
-// concerned: two round trips, however many they are. Nearly every batch has none.
+// concerned: two round trips, however many they are. Nearly every batch has no such request.
 func (t *transaction) lockPast(ctx context.Context, b *Board, n *Needs) error {
 	var ids []int64
 	for _, named := range n.past {

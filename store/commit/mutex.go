@@ -15,9 +15,9 @@ import (
 // They also know from which boards this process is locked out: the boards whose lock in the database another session,
 // perhaps a frozen server's, did not release in time. Batches that wait for it must not take all connections from other
 // boards. So a batch waits for a second at first. When that is not enough, the board counts as locked out, and the batch
-// waits on one of the few connections for that. A batch for several boards would hold those that it has already: it is
-// given up, and begun again without the requests that name the board. When the second wait is not enough either, the board
-// is stuck: new requests for it are refused until a batch has written to it.
+// waits on one of the few connections for that. A batch for several boards would hold its other mutexes: it is given up,
+// and begun again without the requests that name the board. When the second wait is not enough either, the board is stuck:
+// new requests for it are refused until a batch has written to it.
 type boardMutexes struct {
 	term time.Duration // the time for which a board counts as locked out, unless a writer gets its lock
 

@@ -166,7 +166,7 @@ func (q *queues) withdraw(r request) bool {
 	return true
 }
 
-// refuseAll answers all waiting requests, of which nothing is done.
+// refuseAll answers all waiting requests; nothing of them is done.
 func (q *queues) refuseAll(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -201,7 +201,7 @@ func (one *queue) leave(h *header) {
 	one.bytes -= h.load.bytes
 }
 
-// refuse answers the waiting requests of the queue, of which nothing is done.
+// refuse answers the waiting requests of the queue; nothing of them is done.
 func (one *queue) refuse(err error) {
 	one.mu.Lock()
 	defer one.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// What only batches for several boards ask: which of the boards are derived, in which order to lock the others, and for
-// idempotency keys that belong to no board.
+// The extra parts of batches for several boards: which of the boards are derived, the order in which to lock the others,
+// and idempotency keys that belong to no board.
 
 // keepOff answers those requests that name a board whose lock another session holds, and returns the others.
 func keepOff(reqs []request, lockedOut string) []request {

@@ -61,8 +61,8 @@ func (w *Writer) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leade
 }
 
 // SubmitMultiBoard is Submit for entries of several boards: all of them are committed, or none. Entries of missing boards
-// are rejected, like entries that break a rule, and so are entries of derived boards, for which it does not wait. Its
-// idempotency keys are separate from the keys of every board.
+// are rejected, like entries that break a rule, like entries of derived boards, for which it does not wait. Its idempotency
+// keys are separate from the keys of every board.
 func (w *Writer) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	s := newMultiBoardSubmission(&r)
 	if err := w.do(ctx, s); err != nil {

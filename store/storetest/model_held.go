@@ -106,7 +106,7 @@ func (m *Model) DecideHeld(ctx context.Context, d leaderboard.HeldDecision) (lea
 	for _, b := range m.boards {
 		for _, h := range b.held {
 			if h.ID == d.ID {
-				m.current(b) // what has ended is closed
+				m.current(b) // a period that has ended is closed
 				err := m.decide(ctx, b, h, d)
 				return *h, err
 			}

@@ -104,8 +104,8 @@ func testTurnWritten(t *testing.T, s Subject) {
 	}
 }
 
-// testAllWindowsOrNone: what breaks a rule in one window counts in none: yesterday's sum stands before the limit of
-// all_time, not of the day.
+// testAllWindowsOrNone: a submission that breaks a rule in one window counts in no window: yesterday's sum reaches the
+// limit of all_time, not of the day.
 func testAllWindowsOrNone(t *testing.T, s Subject) {
 	rules, limit := berlin(leaderboard.WindowDay, leaderboard.WindowAllTime), int64(10)
 	rules.Policy, rules.Limits.MaxScore = leaderboard.PolicySum, &limit

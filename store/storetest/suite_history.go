@@ -205,7 +205,7 @@ func (b *timed) wantPast(what string, w leaderboard.Window, member string, want 
 	}
 }
 
-// testPast: what a member has in each period is exact, and follows corrections, hiding and erasure like the periods.
+// testPast: a member's entry in each period is exact, and follows corrections, hiding and erasure like the periods.
 func testPast(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("a", 5), score("m", 5), score("z", 9))

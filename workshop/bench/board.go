@@ -32,7 +32,7 @@ const (
 	// fillTable remembers how quick the filling was, for runs that find the board full. It is made last.
 	fillTable = "bench_fill"
 	fillers   = 2         // connections that fill a board
-	fillRange = 1_000_000 // rows of one LOAD DATA: what its transaction has to remember stays small
+	fillRange = 1_000_000 // rows of one LOAD DATA: its transaction stays small
 	fillSort  = 1 << 30   // bytes of memory that the ordered index is sorted in
 	// fillFactor is how full, in percent, the pages of the ordered index are made. MySQL makes them full when it sorts one:
 	// then nearly each of the first submits splits a page, which is not what a board is like that grew by submits.

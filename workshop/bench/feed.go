@@ -104,7 +104,7 @@ type follower struct {
 	cancel context.CancelFunc
 	seq    atomic.Int64 // of the last change that came
 
-	ended chan struct{}   // closed when what follows is complete
+	ended chan struct{}   // closed when the follower has everything
 	ages  []time.Duration // of each change when it came: since the time that the database gave its commit, before it was written
 	err   error
 }

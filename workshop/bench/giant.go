@@ -247,7 +247,7 @@ func (b *board) saved(ctx context.Context) ([]byte, error) {
 
 func heapBytes() float64 {
 	runtime.GC()
-	runtime.GC() // what finalisers held
+	runtime.GC() // the memory of finalisers
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return float64(stats.HeapAlloc)

@@ -34,7 +34,7 @@ const (
 	purgeLooked = 50 * time.Millisecond
 )
 
-// seasonsUntil returns two seasons, the first of which is now and ends at a time.
+// seasonsUntil returns two seasons, where the first is now and ends at a time.
 func seasonsUntil(turn time.Time) []leaderboard.SeasonRule {
 	at := leaderboard.MicrosOf(turn)
 	return []leaderboard.SeasonRule{

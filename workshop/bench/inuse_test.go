@@ -49,7 +49,7 @@ func TestInUse(t *testing.T) {
 	var sweeping sync.WaitGroup
 	sweeping.Go(func() {
 		for wait(ctx, 100*time.Millisecond) == nil {
-			_ = s.Housekeeping.Sweep(ctx) // what fails is done the next time
+			_ = s.Housekeeping.Sweep(ctx) // failed work is done the next time
 		}
 	})
 	var rep report

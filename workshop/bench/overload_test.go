@@ -31,7 +31,7 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// TestRejectionCost: the cost of rejections is the rest when that of the answers is subtracted.
+// TestRejectionCost: the cost of rejections is the rest when the cost of the answers is subtracted.
 func TestRejectionCost(t *testing.T) {
 	f := &flood{loadResult: &loadResult{answers: 1100, failed: 1000, refused: 1000}, cpu: 200 * time.Millisecond}
 	if got := f.perRejection(time.Millisecond); got != 100*time.Microsecond {

@@ -30,7 +30,7 @@ func split(all unix.CPUSet) (forLoad, forServers unix.CPUSet) {
 	return forLoad, forServers
 }
 
-// pin lets all threads of a process, and those that they start, run on these cores only.
+// pin lets all threads of a process, and the threads that they start, run on these cores only.
 func pin(pid int, to unix.CPUSet) error {
 	for range 2 { // a thread that was not pinned yet may have started another meanwhile
 		threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
@@ -53,7 +53,7 @@ func pin(pid int, to unix.CPUSet) error {
 // pinned is the division of the machine between the load, which is this process, and the servers.
 type pinned struct {
 	all, forServers unix.CPUSet
-	servers         []int // cores of the programs next to the service, of which there are several in turn
+	servers         []int // cores of the programs next to the service, several of them in turn
 	procs           int   // of the load before
 }
 

@@ -12,7 +12,7 @@ const (
 	readConns   = 64
 
 	residentLimit = 30.0 // seconds for a board to get into memory
-	localInRow    = 50   // random members in a row that are answered from memory: so many are never all cached otherwise
+	localInRow    = 50   // random members in a row that are answered from memory: other caches never have all of them
 )
 
 // question is a kind of read, with the goals for its rate and its CPU relative to the bare handler.

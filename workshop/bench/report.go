@@ -18,7 +18,7 @@ type row struct {
 	what, here, yardstick string
 	ratio                 float64 // 0: not compared
 	goal                  string  // such as "≥ 0.8": for the ratio, if any
-	met                   string  // yes, no, or "": what the ratio says; the table marks a goal that is missed
+	met                   string  // yes, no, or "": the verdict of the ratio; the table marks a goal that is missed
 }
 
 // add adds a row. It decides whether a ratio meets its goal; other goals come with their results.

@@ -27,7 +27,7 @@ type options struct {
 	before    string   // of an earlier version, which the topic before measures next to this one; ""
 	dir       string   // of the servers' data
 	page      string   // whose tables are replaced; "" for none
-	members   int      // entries of the board; 0: what the topic has
+	members   int      // entries of the board; 0: the topic's number
 	pace      float64  // factor of how long is measured
 	only      []string // topics; none: all but giant
 	serveArgs []string // further arguments of every server
@@ -198,7 +198,7 @@ func startProgram(ctx context.Context, program, dsn, redisURL string, args []str
 	return s, nil
 }
 
-// addressIn reads the log of a server as far as the line that names its address; what follows is dropped.
+// addressIn reads the log of a server as far as the line that names its address; the rest is dropped.
 func addressIn(logs io.Reader) (string, error) {
 	lines := bufio.NewScanner(logs)
 	for lines.Scan() {

@@ -72,7 +72,7 @@ func (b *loadBalancer) put(t *testing.T, place int, s *server) {
 	b.backends[place].at.Store(at)
 }
 
-// pick returns the next server that is ready, or any server if none is.
+// pick returns the next server that is ready, or any server if no server is ready.
 func (b *loadBalancer) pick() *url.URL {
 	n := int(b.next.Add(1))
 	for i := range b.backends {
@@ -84,7 +84,7 @@ func (b *loadBalancer) pick() *url.URL {
 }
 
 // check asks the server of a place again and again whether it is ready. A missing answer is not a refusal: on a busy
-// machine all servers would count as not ready, and requests would go to the one that has ended.
+// machine all servers would count as not ready, and requests would go to the server that has ended.
 func (p *backend) check(ctx context.Context) {
 	tick := time.NewTicker(balancerCheck)
 	defer tick.Stop()

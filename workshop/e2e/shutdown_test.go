@@ -58,7 +58,7 @@ func (l *writeLoad) count() int {
 	return len(l.acked)
 }
 
-// TestGracefulShutdown ends a server with SIGTERM under writes. Requests under way are answered and none is cut off;
+// TestGracefulShutdown ends a server with SIGTERM under writes. Requests under way are answered and no answer is cut off;
 // exactly the acknowledged scores are in MySQL and in the copy; the load balancer is warned first, and the exit status is
 // 0.
 func TestGracefulShutdown(t *testing.T) {

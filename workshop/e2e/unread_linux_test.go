@@ -143,7 +143,7 @@ func (s *server) deaf(t *testing.T, text string) net.Conn {
 // memory is how much a server uses, in bytes.
 type memory struct {
 	process int // at the most so far
-	kernel  int // in the queues of its connections, in both directions; what the kernel adds for itself is left out
+	kernel  int // in the queues of its connections, in both directions, without the kernel's own overhead
 	sockets string
 }
 

@@ -24,7 +24,7 @@ type measure struct {
 	name  string
 	value int
 	goal  int    // the greatest value allowed
-	note  string // what stands out, in words
+	note  string // the remarkable parts, in words
 }
 
 func main() {

@@ -78,7 +78,7 @@ func compile(t *testing.T, file string) string {
 	return out
 }
 
-// TestCount: blocks that run in an idle server do not count, nor does the server's door.
+// TestCount: blocks that run in an idle server do not count, like the server's door.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	ran := parseProfile("mode: atomic\n" +

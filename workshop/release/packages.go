@@ -28,7 +28,7 @@ type linuxPackage struct {
 type packed struct {
 	mode   fs.FileMode // permissions
 	owner  string
-	config bool // what people have written there is kept
+	config bool // people's changes there are kept
 }
 
 // packageFormats are the formats of packages, each with how it is read.
@@ -257,7 +257,7 @@ type rpmValues struct {
 	numbers map[uint32][]int
 }
 
-// rpmHeader reads a header and returns what follows.
+// rpmHeader reads a header and returns the rest.
 func rpmHeader(data []byte) (*rpmValues, []byte, error) {
 	if len(data) < rpmHeaderSize || !bytes.HasPrefix(data, []byte("\x8e\xad\xe8\x01")) {
 		return nil, nil, errors.New("no header of rpm")

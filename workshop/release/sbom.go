@@ -88,8 +88,7 @@ func unpacked(archive, name string) ([]byte, error) {
 	}
 }
 
-// sbom makes the document of a program. It has no time and no random number of its own: a program always has the same
-// document.
+// sbom makes the document of a program. It has neither a time nor a random number: a program always has the same document.
 func sbom(info *debug.BuildInfo, found []part, version string, program []byte) (*cdx.BOM, error) {
 	byName := map[string]*part{}
 	for i := range found {

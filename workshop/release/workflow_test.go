@@ -19,7 +19,7 @@ const workflowFile = root + "/.github/workflows/release.yml"
 // pinned matches an action of GitHub's own at a commit.
 var pinned = regexp.MustCompile(`uses: actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n`)
 
-// faultsOf returns the faults of a workflow: those of actionlint, targets that the Makefile lacks, actions that are not
+// faultsOf returns the faults of a workflow: actionlint's findings, targets that the Makefile lacks, actions that are not
 // pinned, and jobs with more permissions than allowed here.
 func faultsOf(t *testing.T, content []byte) (faults []string) {
 	t.Helper()

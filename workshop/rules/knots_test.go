@@ -171,7 +171,7 @@ func (c *checker) leans(dir string) leans {
 // leansOf returns how files lean on each other that are the package of a folder.
 func (c *checker) leansOf(dir string, files []*ast.File) leans {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	config := types.Config{Importer: c.imported, FakeImportC: true, Error: func(error) {}} // what other modules declare may not be known
+	config := types.Config{Importer: c.imported, FakeImportC: true, Error: func(error) {}} // declarations of other modules may not be known
 	checked, _ := config.Check(path.Join(module, dir), c.fset, files, info)
 	found := leans{}
 	for _, file := range files {

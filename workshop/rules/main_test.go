@@ -1,4 +1,4 @@
-// Package rules holds the tests of the whole tree: what may import what, documents, names, and layers inside of packages.
+// Package rules holds the tests of the whole tree: imports, documents, names, and layers inside of packages.
 package rules
 
 import (

@@ -81,7 +81,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// promiseRows returns the cells of each row of the document after the number: what holds, and the tests.
+// promiseRows returns the cells of each row of the document after the number: the guarantee, and the tests.
 func promiseRows(t *testing.T) map[string][]string {
 	t.Helper()
 	rows := map[string][]string{}

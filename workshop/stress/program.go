@@ -68,7 +68,7 @@ func (p pkg) run(ctx context.Context, o options, number int, wrap ...string) (pr
 	return n, os.WriteFile(log, []byte(out), 0o644)
 }
 
-// failing names the failed tests, without those that failed because of their subtests. If there are none, it gives the
+// failing names the failed tests, without tests that failed because of their subtests. If there are none, it gives the
 // reason.
 func failing(out string) []string {
 	var names []string

@@ -565,8 +565,8 @@ func TestConsoleNotify(t *testing.T) {
 	save(nil)
 }
 
-// TestConsoleReview: the form sets the rules of review, keeps those that it does not change in their order, shows the rules
-// about players only where players submit, and takes the rule away.
+// TestConsoleReview: the form sets the rules of review, keeps unchanged ones in their order, shows the rules about players
+// only where players submit, and takes the rule away.
 func TestConsoleReview(t *testing.T) {
 	t.Parallel()
 	const board = "console-review"
@@ -978,7 +978,8 @@ func (p *tab) keepSaved() {
 	eval[bool](p, "(() => { const real = URL.createObjectURL; URL.createObjectURL = b => { b.text().then(t => window.saved = t); return real.call(URL, b) }; return true })()")
 }
 
-// TestConsoleKeys makes, changes, rotates and revokes a key; what a key may not do is not offered to who signs in with it.
+// TestConsoleKeys makes, changes, rotates and revokes a key; actions that a key may not do are not offered to a person who
+// signs in with it.
 func TestConsoleKeys(t *testing.T) {
 	t.Parallel()
 	const name = "console <b>key"

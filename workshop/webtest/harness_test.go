@@ -42,7 +42,7 @@ func TestFaultsAreSeen(t *testing.T) {
 	}
 }
 
-// TestHostileNames: what members call themselves is text on every page, with scripts and without.
+// TestHostileNames: names of members are text on every page, with scripts and without.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	const member = `<img src="http://other.example/x" onerror="throw 1">`

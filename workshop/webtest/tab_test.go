@@ -47,7 +47,7 @@ type tab struct {
 	host string
 
 	mu       sync.Mutex
-	faults   []string       // what no page may do
+	faults   []string       // the broken rules for pages
 	answers  map[string]int // statuses of loaded addresses
 	refusals []*network.EventResponseReceived
 	expected []string // parts of faults that the test is about

@@ -1,4 +1,4 @@
-// The programs of docs/clients.md and the lines of README.md, each run as it stands there. TypeScript uses the package as it is built.
+// The programs of docs/clients.md and the lines of README.md, each run unchanged. TypeScript uses the built package.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

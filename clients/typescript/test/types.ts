@@ -1,7 +1,7 @@
 // The types of openapi.yaml, checked by the compiler alone.
 import type { Leaderboard, Schemas, Sent } from "../src/index.js";
 
-// What has a default may be left out of a request.
+// A member with a default may be left out of a request.
 const noRules: Sent<Schemas["BoardRules"]> = {};
 const rules: Sent<Schemas["BoardRules"]> = { mode: "tied", limits: { max_score: 100 }, tiebreak: { fields: [{ name: "level", bits: 20 }] } };
 const derived: Sent<Schemas["BoardRules"]> = { derive: { from: [{ board: "a" }, { board: "b", weight: 2 }] } };

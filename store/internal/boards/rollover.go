@@ -81,9 +81,9 @@ func (r *Rollover) IDs() (ids []int64, whole bool) {
 	return ids, whole
 }
 
-// Write closes the periods that have ended and begins those that lack a row; they get their ids and incarnations. A period
-// that was closed before its end, by a clock that was ahead, is opened again, which is recorded as a run. Because the
-// board's row is locked, no other process writes them at the same time, and no writer continues with a closed period.
+// Write closes the periods that have ended and begins the periods that lack a row; they get their ids and incarnations. A
+// period that was closed before its end, by a clock that was ahead, is opened again, which is recorded as a run. Because
+// the board's row is locked, no other process writes them at the same time, and no writer continues with a closed period.
 // Incarnations are random bits.
 func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board, random func() uint64) error {
 	if err := Close(ctx, tx, (&mysql.Text{}).Time(r.clock).String(), b, r.ended); err != nil {

@@ -29,8 +29,8 @@ import (
 // # Why an answer is exact
 //
 // A number of entries ahead of a key k is put together from an index, which is at some state a, and one count inside a
-// bucket, which a statement took at some state b; the answer as a whole is to be true at a state c, that of the entries in
-// it. The states differ when there is a commit in between. Every state is named by (history, seq, committed_at), and
+// bucket, which a statement took at some state b; the answer as a whole is to be true at a state c, the state of its
+// entries. The states differ when there is a commit in between. Every state is named by (history, seq, committed_at), and
 // between two states of one history lie the commits of the log, each with the exact keys that it removed and added, so that
 //
 //	ahead(k, b) = ahead(bucket, a) + shift(bucket, a → b) + count([bucket, k), b)
@@ -310,7 +310,7 @@ type lagging struct {
 }
 
 // advance brings the saved indexes of periods up to date that change without being read here, before the log is pruned
-// beyond them: otherwise the next read would need a build. Indexes that no reader can use any more are removed, and a
+// beyond them: otherwise the next read would need a build. Indexes that no reader can use any longer are removed, and a
 // failing index does not stop the others.
 func (x *Indexes) advance(ctx context.Context, over func() bool) (more bool, failed error) {
 	const query = "SELECT r.period_id, r.incarnation, COALESCE(p.board_id, 0) AS board_id, r.saved_at FROM rank_indexes r FORCE INDEX (PRIMARY)" +

@@ -34,8 +34,8 @@ func (s *Steps) take() bool {
 	return s.Left >= 0 && !s.Slice.Over()
 }
 
-// PurgeBoard deletes the rows of a board that no reader finds any more, and reports whether it finished. Each statement is
-// a separate transaction, so it may end anywhere and start again.
+// PurgeBoard deletes the rows of a board that no reader finds any longer, and reports whether it finished. Each statement
+// is a separate transaction, so it may end anywhere and start again.
 func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finished bool, err error) {
 	for _, query := range []string{
 		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'open' ORDER BY id LIMIT ?",

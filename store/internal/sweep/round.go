@@ -35,9 +35,9 @@ type Slice struct{ until time.Time }
 // Over reports whether the time of the turn is over.
 func (s Slice) Over() bool { return !s.until.IsZero() && !time.Now().Before(s.until) }
 
-// Round gives each job a turn, and further turns to those that have more to do, until all are done or ctx ends: then they
-// continue in the next round. A job that does not end is cut off before it takes the time of the jobs after it. The errors
-// are the errors of the jobs, with their names.
+// Round gives each job a turn, and further turns to jobs with more work, until all are done or ctx ends: then they continue
+// in the next round. A job that does not end is cut off before it takes the time of the jobs after it. The errors are the
+// errors of the jobs, with their names.
 func Round(ctx context.Context, jobs []Job) error {
 	var failed []error
 	failures := map[string]int{}

@@ -31,7 +31,7 @@ type Sweeper struct {
 	db     *mysql.DB
 	cfg    Config
 	beside []string      // see PurgeToo
-	busy   chan struct{} // has a value while a round is under way, which owns what follows
+	busy   chan struct{} // has a value while a round is under way, which owns the fields below
 
 	clock    clock
 	now      time.Time // of the database, when the round began
