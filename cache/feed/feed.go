@@ -108,7 +108,8 @@ type Feed struct {
 
 // period is the knowledge about one period, or about one table.
 type period struct {
-	read atomic.Int64 // when it was last judged or waited for, ns since Feed.began
+	read atomic.Int64          // when it was last judged or waited for, ns since Feed.began
+	good atomic.Pointer[proof] // of the answers at floor, so that most are judged without the lock; nil: none
 
 	mu      sync.Mutex
 	samples []sample // ascending by sent, each of another revision; the latest is always there
@@ -119,6 +120,12 @@ type period struct {
 	raised time.Time            // when it became that
 
 	changed chan struct{} // closed when a statement shows something else; nil when nothing waits for that
+}
+
+// proof is until when answers at a revision are fresh, unless a statement shows another.
+type proof struct {
+	leaderboard.Revision
+	until time.Time
 }
 
 // seen is the revision of an answer.
@@ -153,6 +160,9 @@ func New(source Source, opts Options) *Feed {
 func (f *Feed) Judge(id int64, r leaderboard.Revision) Verdict {
 	now := f.now()
 	p := f.period(id, now)
+	if good := p.good.Load(); good != nil && good.Revision == r && !now.After(good.until) {
+		return VerdictFresh
+	}
 	verdict := p.judge(r, now, f.opts.MaxAge)
 	if verdict == VerdictUnknown {
 		f.join(id) // the next round asks about it, whether the caller waits or not
@@ -191,6 +201,10 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 		if s.exists && s.Revision == r || !denied && s.isBehind(r) {
 			if r != p.floor {
 				p.floor, p.raised = r, now
+				p.good.Store(nil)
+			}
+			if latest.exists && latest.Revision == r {
+				p.good.Store(&proof{r, latest.sent.Add(maxAge)})
 			}
 			return VerdictFresh
 		}
@@ -537,6 +551,7 @@ func (p *period) note(s sample, maxAge time.Duration) {
 		old++
 	}
 	p.samples = append(slices.Delete(p.samples, 0, old), s)
+	p.good.Store(nil)
 	if p.changed != nil {
 		close(p.changed)
 		p.changed = nil

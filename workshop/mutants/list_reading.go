@@ -93,6 +93,14 @@ func ofFeed() []mutant {
 	)
 	return []mutant{
 		{
+			"B6", "an answer that a restore took away stays fresh for a moment", file,
+			"old), s)\n\tp.good.Store(nil)\n", "old), s)\n", "cache/feed TestRestored",
+		},
+		{
+			"B6", "an answer goes out after a newer one did", file,
+			"now\n\t\t\t\tp.good.Store(nil)\n", "now\n", "cache/feed TestOwnCommits",
+		},
+		{
 			"B6", "what a statement showed long ago counts", file,
 			"\tif now.Sub(latest.sent) > maxAge {\n", "\tif false {\n", test + "TestDatabaseAway",
 		},
