@@ -22,7 +22,7 @@ type layer interface {
 	outdated(ctx context.Context, q *asked, a leaderboard.Answered, v feed.Verdict, times int) bool
 }
 
-// asked is a question on its way through the layers.
+// asked is a question with the state that the layers share.
 type asked struct {
 	question
 	key  string      // the answer is kept under this key

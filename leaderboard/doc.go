@@ -3,21 +3,21 @@
 //
 // Its files read in layers, and each uses only the layers before it:
 //
-//	micros.go, whole.go, window.go, order.go, errors.go, check.go  times, whole numbers, windows, orders, what can be wrong
+//	micros.go, whole.go, window.go, order.go, errors.go, check.go  times, whole numbers, windows, orders, errors
 //	key.go, quota.go, caller.go, signin.go          API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom; people who sign in
-//	entry.go, labels.go, calendar.go                what rules and entries are made of
+//	entry.go, labels.go, calendar.go                the parts of rules and entries
 //	display.go, face.go                             how people read scores, and how a board's page looks
-//	player.go, issuer.go, notify.go, metadata.go, review.go  what players may do, their tokens, and who issues them; who learns of being passed; what entries carry; what waits
+//	player.go, issuer.go, notify.go, metadata.go, review.go  what players may do, their tokens, and who issues them; notices of passes; metadata of entries; held submissions
 //	derive.go, aggregate.go                         the rule of derived boards
 //	board.go                                        a board and its rules
-//	rule_field.go                                   what the tags of rules say, and what is against them
+//	rule_field.go                                   the tags of rules, and their violations
 //	revision.go, period.go                          states of a period, periods, finding one by name
-//	submit.go, condition.go, edit.go, policy.go, play.go  what a submission says, and what it does
-//	held.go                                         which submissions wait for an admin, and what becomes of them
+//	submit.go, condition.go, edit.go, policy.go, play.go  submissions, and their effect
+//	held.go                                         submissions that wait for an admin, and their states
 //	board_check.go, derive_check.go, conflict.go    which rules are valid, and which can be changed
-//	query.go, past.go, combined.go, move.go, answered.go  what is asked and answered
+//	query.go, past.go, combined.go, move.go, answered.go  questions and answers
 //	copy.go, derivation.go, run.go, status.go       states of copies and of derived boards, records of work, how boards stand
 //	people.go, hidden.go, audit.go                  profiles, friends, erasure, hidden members, the record of changes
-//	event.go, endpoint.go                           what a change sends, and where to
+//	event.go, endpoint.go                           the events of changes, and their receivers
 //	member_data.go                                  all that is stored of a member
 package leaderboard

@@ -47,7 +47,7 @@ type Endpoint struct {
 
 	CreatedTime Micros
 	UpdatedTime Micros
-	// PreviousUntil is until when deliveries are signed with the secret before the last rotation too; 0: there is no overlap.
+	// PreviousUntil is the end of the overlap: until then deliveries are signed with the old secret too; 0: no overlap.
 	PreviousUntil Micros
 
 	Waiting       int64  // deliveries, up to MaxWaiting

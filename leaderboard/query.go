@@ -104,7 +104,7 @@ type Standings struct {
 	NotRanked []string
 }
 
-// All returns the entries, followed by the entry of Self if there is one.
+// All returns the entries, followed by the entry of Self, if any.
 func (s *Standings) All() []*Ranked {
 	out := make([]*Ranked, 0, len(s.Entries)+1)
 	for i := range s.Entries {

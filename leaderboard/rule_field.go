@@ -15,16 +15,16 @@ import (
 // the place in the console's form are generated from them:
 //
 //	json     the name, and whether it may be left out (omitempty, omitzero)
-//	doc      what it is, in sentences; the first one stands alone
+//	doc      its meaning, in sentences; the first one stands alone
 //	flag     the flag of the command line, "" for none
 //	label    the name in the console's form, when it is not the name in other letters
-//	group    the heading in the console's form, one of RuleGroups; of what is in an object, by default the object's
+//	group    the heading in the console's form, one of RuleGroups; inside an object, by default the object's
 //	default  the value when it is left out, in words
 //	words    the values that a text may have, separated by commas
 //	range    the least and the greatest number, as in "1,100"; "1," has no greatest
 //	bytes    how long a text may be
 //	pattern  a regular expression that a text matches
-//	want     what is wanted, in words, as in "a colour such as #3151d3"; needed beside a pattern
+//	want     the valid values, in words, as in "a colour such as #3151d3"; needed with a pattern
 //	example  a value, as YAML has it
 //	items    how many items a list may have, as in "1,8"
 type RuleField struct {

@@ -40,9 +40,9 @@
 //
 // They read in layers; each uses only files above it and on its own line.
 //
-//	boards.go, plan.go, failures.go, span.go  lists of boards, when one is due, what went wrong, spans
-//	observer.go, config.go                    what metrics hear, and what a Refresher needs
+//	boards.go, plan.go, failures.go, span.go  lists of boards, when a board is due, failures, spans
+//	observer.go, config.go                    the observer of metrics, and the configuration
 //	runner.go                                 runs: requests that share one, its record, its end
-//	build.go, derived.go, schedule.go         what runs do to copies and to derived boards, and when
+//	build.go, derived.go, schedule.go         runs on copies and on derived boards, and their schedule
 //	refresher.go                              all of it
 package refresher

@@ -112,7 +112,7 @@ func (s *Runs) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.Ru
 	return err
 }
 
-// auditRun records that a run was requested by its actor, the caller if there is one.
+// auditRun records that a run was requested by its actor: the caller, if any.
 func (s *Runs) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
 	caller := leaderboard.Caller{Key: r.Actor, RequestID: leaderboard.CallerOf(ctx).RequestID}
 	_, err := audit.Write(leaderboard.WithCaller(ctx, caller), s.db, tx, audit.Change{

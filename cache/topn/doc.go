@@ -25,9 +25,9 @@
 //
 // They read in layers; each uses only files above it and on its own line.
 //
-//	observer.go, redis.go, breaker.go       what metrics hear; connections, and when a server is left alone
+//	observer.go, redis.go, breaker.go       the observer of metrics; connections, and when a server is left alone
 //	servers.go, copies.go, health.go        the servers of a cluster; copies, and their states
-//	listings.go, hot.go                     what processes leave each other: boards, and which periods were read most
-//	lease.go, read.go, apply.go, faults.go  the lease, the questions, the log applied; what is wrong with a Redis
+//	listings.go, hot.go                     the data that processes leave each other: boards, and which periods were read most
+//	lease.go, read.go, apply.go, faults.go  the lease, the questions, the log applied; the faults of a Redis
 //	build.go, follower.go, verify.go        full builds, write-through, comparison with MySQL
 package topn

@@ -28,7 +28,7 @@ type Tokens interface {
 	FindPlay(ctx context.Context, token string, now time.Time, admit func() error) (leaderboard.Play, error)
 }
 
-// Handlers begin plays, and find those that players submit with.
+// Handlers begin plays, and find the plays of submissions.
 type Handlers struct {
 	httpapi.Resolver
 	plays  Beginner

@@ -1,8 +1,8 @@
 // Package records keeps submissions, with the decisions about them.
 //
 //	record.go, part.go, rows.go        a record, in the transaction of submissions, and as a row
-//	store.go, sweep.go                 those of a member, and how they go
-//	count.go, store_activity.go        what they tell of a board: how much is submitted, and who was ahead when
+//	store.go, sweep.go                 the records of a member, and their deletion
+//	count.go, store_activity.go        activity and races of a board: how much is submitted, and who was ahead when
 //	handlers.go, activity.go           routes
 package records
 

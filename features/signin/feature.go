@@ -1,11 +1,11 @@
 // Package signin signs people in by an OpenID provider, by the authorization code flow with PKCE, and decides by the
 // provider's claims their rights. A browser keeps a session: of a person, or of a key that somebody typed.
 //
-//	signin.go                          the flow, and what a person may do
+//	signin.go                          the flow, and the rights of a person
 //	settings.go                        the settings of a server
-//	openid.go                          the provider: what it says of itself, and its ID tokens
+//	openid.go                          the provider: its description of itself, and its ID tokens
 //	handlers.go                        routes, and the cookies of a browser
-//	feature.go                         what the folder registers
+//	feature.go                         the feature
 package signin
 
 import (

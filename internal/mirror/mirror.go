@@ -36,8 +36,8 @@ type Options struct {
 const (
 	// AskFor bounds a statement, and the wait for an answer.
 	AskFor = time.Second
-	// confirmations is how often in Options.Grace the feed is asked while nothing is needed: when the database goes away then,
-	// most of the grace is left.
+	// confirmations is the number of checks per Options.Grace while nobody uses the table: when the database goes away
+	// then, most of the grace is left.
 	confirmations = 20
 )
 

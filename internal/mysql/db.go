@@ -3,12 +3,12 @@
 //
 // The files read in layers; each uses only files above it and on its own line.
 //
-//	sql.go, errors.go, dialect.go  statements, what an error means, how servers differ
-//	sessions.go                    what each connection is set to
+//	sql.go, errors.go, dialect.go  statements, the meaning of errors, how servers differ
+//	sessions.go                    the settings of each connection
 //	conn.go, server.go, outage.go  one connection; whether its server takes writes, and answers
 //	locks.go                       named locks
 //	db.go, hosts.go                the database, on one host or several
-//	tx.go, faults.go               transactions; what is wrong with a server
+//	tx.go, faults.go               transactions; the faults of a server
 package mysql
 
 import (

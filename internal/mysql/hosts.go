@@ -38,7 +38,7 @@ func DSNs(dsn string) []string {
 	return each
 }
 
-// hosts knows which of the hosts of a database is the primary: the one that takes writes. A single host is the primary.
+// hosts knows which of the hosts of a database is the primary: the host that takes writes. A single host is the primary.
 type hosts struct {
 	log  *slog.Logger
 	all  []*host

@@ -88,7 +88,7 @@ func (w *world) playersRead(rep *report, all []player, key string) error {
 	return nil
 }
 
-// ownRequest reads the rank of a random player with the player's own token, or with a key if there is one.
+// ownRequest reads the rank of a random player with the player's own token, or with a key, if any.
 func ownRequest(all []player, key string) requester {
 	requests := make([][]byte, len(all))
 	for i, p := range all {

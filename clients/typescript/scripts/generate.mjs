@@ -14,7 +14,7 @@ const { schemas } = document.components;
 /** resolve follows a reference within the document. */
 const resolve = (node) => (node?.$ref ? node.$ref.slice(2).split("/").reduce((at, part) => at[part], document) : node);
 const types = (schema) => [schema.type ?? []].flat();
-/** isWide says whether a number may lie beyond 2^53: scores, tiebreaks and their bounds. Ranks, counts and seqs do not. */
+/** isWide reports that a number may lie beyond 2^53: scores, tiebreaks and their bounds. Ranks, counts and seqs do not. */
 const isWide = (schema) => schema?.format === "int64" && (schema.minimum === undefined || schema.minimum < -(2 ** 53) || changes.includes(schema));
 /** changes, as bounds of scores, are as wide as these though they are not negative. */
 const changes = Object.values(schemas).flatMap((s) => [s.properties, s.properties?.limits?.properties]).flatMap((p) => [p?.max_delta, p?.per_second].filter(Boolean));
@@ -26,7 +26,7 @@ const changes = Object.values(schemas).flatMap((s) => [s.properties, s.propertie
   Object.values(node).forEach(mark);
 })(document);
 
-/** isShown leaves out what the client does not need: it reads 64-bit integers exactly without being sent strings. */
+/** isShown leaves out parameters that the client does not need: it reads 64-bit integers exactly without being sent strings. */
 const isShown = (parameter) => parameter.name !== "numbers";
 
 /** An Operation is one route of the document. */
@@ -40,7 +40,7 @@ const success = (o) => Object.entries(o.responses).filter(([status]) => status.s
 const contents = (o) => success(o).flatMap((r) => Object.entries(r.content ?? {}));
 const named = (o) => contents(o).flatMap(([kind, { schema }]) => (kind === "application/json" && schema.$ref ? [schema.$ref.split("/").pop()] : []));
 
-/** answerType is what a method returns. */
+/** answerType is the type of a method's result. */
 function answerType(o) {
   const parts = new Set(named(o).map((name) => `Schemas["${name}"]`));
   for (const [kind, { schema }] of contents(o)) if (kind !== "application/json") parts.add("string"); else if (!schema.$ref) parts.add("Record<string, unknown>");
@@ -50,16 +50,16 @@ function answerType(o) {
 
 const camel = (header) => header.toLowerCase().replace(/-(\w)/g, (_, c) => c.toUpperCase());
 const of = (o, where) => o.parameters.filter((p) => p.in === where);
-/** optionsType is what the last argument of a method may have, beside what all of them may. */
+/** optionsType is the type of a method's last argument: its own options, and the options of all methods. */
 function optionsType(o) {
-  const query = of(o, "query"), headers = of(o, "header").filter((p) => o.method !== "GET" || p.name !== "If-None-Match"); // fetch does that by itself
+  const query = of(o, "query"), headers = of(o, "header").filter((p) => o.method !== "GET" || p.name !== "If-None-Match"); // fetch sends it
   const parts = [];
   if (query.length) parts.push(`Query<"${o.operationId}">`);
   if (headers.length) parts.push(`{ ${headers.map((p) => `${camel(p.name)}?: string | undefined`).join("; ")} }`);
   return [...parts, "CallOptions"].join(" & ");
 }
 
-/** bodyType is what a method sends. */
+/** bodyType is the type of a method's body. */
 function bodyType(o) {
   const [{ schema }] = Object.values(o.requestBody.content);
   return `Sent<Schemas["${schema.$ref.split("/").pop()}"]>`;
@@ -80,14 +80,14 @@ function method(o) {
   ${o.operationId}(${[...path, ...body, `options${must}: ${optionsType(o)}`].join(", ")}): ${paged ? "Pages" : "Promise"}<${answerType(o)}>;`;
 }
 
-/** flags tell the client what it cannot see from the method: a read by POST, a write with an Idempotency-Key, a body that is not the API's. */
+/** flags are facts that the method does not show: a read by POST, a write with an Idempotency-Key, a body that is not the API's. */
 function flags(o) {
   if (of(o, "header").some((p) => p.name === "Idempotency-Key")) return " key";
   if (o.method === "POST" && o.tags.includes("Reading")) return " read";
   return contents(o).some(([kind, { schema }]) => kind === "application/json" && !schema.$ref) ? " plain" : "";
 }
 
-/** positions finds where JSON holds wide integers: properties by name, maps by the name of the property that has them, and what to leave alone. */
+/** positions finds where JSON holds wide integers: properties by name, maps by the name of the property that has them, and parts to leave alone. */
 function positions() {
   const found = { wide: new Set(), maps: new Set(), open: new Set() }, other = new Set();
   const visit = (schema) => {
@@ -112,7 +112,7 @@ function positions() {
 const list = (set) => `new Set(${JSON.stringify([...set].sort()).replaceAll(",", ", ")})`;
 const { wide, maps, open } = positions();
 
-/** pruned is the document without what the types do not need: problems are all of one type, and what a path has is in its operations. */
+/** pruned is the document without parts that the types do not need: problems are all of one type, and parameters of a path are in its operations. */
 function pruned() {
   const copy = structuredClone(document);
   for (const item of Object.values(copy.paths)) for (const o of Object.values(item)) {

@@ -65,7 +65,7 @@ type view struct {
 	hasState bool // state is known
 	floor    int64
 	index    *index.Tracker // nil: count by scanning
-	missing  *index.Missing // of a period that should have an index and has none
+	missing  *index.Missing // of a period without the index that it should have
 	prepared bool           // index is chosen, and has got as far as state
 	known    counted        // without an index: the counts so far
 }
