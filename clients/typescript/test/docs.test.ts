@@ -63,7 +63,8 @@ async function linesOfReadme(language: string): Promise<string> {
 
 test("README, Go", async () => {
   const lines = await linesOfReadme("go");
-  const imports = ["context", "fmt", "leaderboard/client", "leaderboard/leaderboard"].map((name) => `import "${name}"`).join("\n");
+  const packages = programs.get("go")!.match(/"\S+\/(?:client|leaderboard)"/g) ?? []; // by the path that the module has
+  const imports = ['"context"', '"fmt"', ...packages].map((name) => `import ${name}`).join("\n");
   await writeFile(join(folder, "main.go"), `package main\n\n${imports}\n\nfunc main() {\nctx, key := context.Background(), ${JSON.stringify(key)}\n${lines}if err != nil {\npanic(err)\n}\n}\n`);
   assert.match((await run(GO, ["run", join(folder, "main.go")], { cwd: root })).stdout, /^\d+ of \d+\n$/);
 });
