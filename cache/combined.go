@@ -14,7 +14,7 @@ import (
 const topsAtOnce = 8
 
 // CombinedPage implements leaderboard.CombinedRankings. The first entries are merged out of the boards' tops, each from the
-// nearest layer that has it; everything else is asked of the periods in memory when all of them are there, and of the
+// nearest layer that has it; everything else is answered by the periods in memory if all of them are there, or by the
 // database.
 func (r *Reader) CombinedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
@@ -36,8 +36,8 @@ func (r *Reader) CombinedMember(ctx context.Context, periods []leaderboard.Perio
 	return as[*leaderboard.CombinedStandings](r.answer(ctx, newAsked(combinedMemberQuestion{several{periods}, q})))
 }
 
-// togetherTimes bounds how often answers about several periods are asked for again because one became old while the
-// slowest was waited for.
+// togetherTimes bounds how often answers about several periods are requested again because one became old while the slowest
+// was awaited.
 const togetherTimes = 3
 
 // together gets the parts of an answer, each judged when it arrives, until no part is old when the last part arrives. It

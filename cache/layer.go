@@ -14,8 +14,8 @@ import (
 
 // layer is a place where answers are found. Methods may be called concurrently.
 type layer interface {
-	// find returns an answer, which may be too old; nil without an error when this layer has no answer. An error may come with
-	// an answer that only has states: the error is true at these.
+	// find returns an answer, which may be too old; nil without an error when this layer has no answer. An error may come
+	// with an answer that only has states, at which it is correct.
 	find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 	// outdated is called when the database has moved on from an answer, or never had its state. It reports whether to
 	// ask the layer again, given the number of tries so far.
@@ -108,7 +108,7 @@ func (h *keptAnswer) isNewer(q question, a leaderboard.Answered) bool {
 	return false
 }
 
-// reaches reports whether the answer is as new as a question wants it.
+// reaches reports whether the answer is as new as a question requires.
 func (h *keptAnswer) reaches(q question) bool {
 	for i := range q.refs() {
 		if h.answer.At(i).Seq < q.minSeq(i) {
@@ -194,7 +194,7 @@ func isAnswer(err error) bool {
 	return false
 }
 
-// ahead is the feed as a layer: it knows when a period has not reached the state that is asked for.
+// ahead is the feed as a layer: it knows when a period has not reached the state of a question.
 type ahead struct{ feed *feed.Feed }
 
 // find implements layer. The statement of the feed is sent after the call.

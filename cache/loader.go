@@ -110,7 +110,7 @@ func (k *Loader[V]) Forget(member string) {
 	k.values.Update(member, loadedBytes, func(loaded[V], bool) loaded[V] { return loaded[V]{at: now} })
 }
 
-// answer looks up what a batch asks for and no batch has looked up since.
+// answer looks up the members of a batch that no batch has looked up since.
 func (k *Loader[V]) answer(ctx context.Context, _ struct{}, lookUps []lookUp, answers []batch.Answer[map[string]V]) error {
 	values := map[string]V{}
 	var missing []string

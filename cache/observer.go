@@ -2,7 +2,7 @@ package cache
 
 import "leaderboard/leaderboard"
 
-// Observer hears what happens, for metrics. Its methods must not block.
+// Observer receives events for metrics. Its methods must not block.
 type Observer interface {
 	// AnswerGiven is called for each answer.
 	AnswerGiven(source leaderboard.Source, stale bool)

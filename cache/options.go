@@ -47,7 +47,7 @@ type ReaderOptions struct {
 	Old func(leaderboard.PeriodRef)
 	Now func() time.Time // time.Now when nil
 
-	Observer Observer // nil: nobody hears
+	Observer Observer // may be nil
 }
 
 func (o ReaderOptions) withDefaults() ReaderOptions {

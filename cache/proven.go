@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// proven is when something that is kept was asked for, and when it was last known to hold.
+// proven has the time at which something kept was requested, and the time at which it was last known to be true.
 type proven struct {
 	asked time.Time    // or when another process read it
 	good  atomic.Int64 // ns since asked

@@ -43,7 +43,7 @@ type way int
 const (
 	wayOfOne    way = iota // periods in memory come first
 	wayOfMany              // many readers ask for the same answer: answers that are kept come first
-	wayOnce                // no other request asks for the same: Redis is not asked, and the answer is neither kept nor shared
+	wayOnce                // no other request needs the same answer: Redis is not asked, and the answer is neither kept nor shared
 	wayUncached            // only the database may answer
 )
 

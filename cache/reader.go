@@ -106,7 +106,7 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 		a, verdict, err := r.ask(ctx, l, q)
 		switch {
 		case isAnswer(err) && (a == nil || verdict == feed.VerdictFresh):
-			if !errors.Is(err, leaderboard.ErrSeqAhead) { // kept answers may be good all the same
+			if !errors.Is(err, leaderboard.ErrSeqAhead) { // kept answers may still be good
 				r.kept.answers.Delete(q.key)
 			}
 			return nil, err

@@ -38,7 +38,7 @@ func IdempotencyKeyOf(ctx context.Context, key string) string {
 	case c.Player != "":
 		owner = c.Player
 	case c.Session != "":
-		owner = c.Session // a person's name would leave no room for the rest
+		owner = c.Session // a person's name leaves no room for the rest
 	}
 	if key != "" && owner != "" {
 		return owner + " " + key

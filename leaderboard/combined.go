@@ -37,7 +37,7 @@ type CombinedRanked struct {
 
 // CombinedPage is a run of entries, best first. Callers share it: it must not be changed.
 type CombinedPage struct {
-	States    []State // of the periods, in the order asked for
+	States    []State // of the periods, in the order of the query
 	Entries   []CombinedRanked
 	Next      string // sort key to continue after, "" when the page reaches the end
 	NextBoard string // the board of that entry

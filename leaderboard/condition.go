@@ -16,7 +16,7 @@ func (c *Condition) wantsValues() bool {
 	return c.Score != nil || c.Tiebreak != nil || len(c.Fields) > 0 || c.CreatedTime != nil
 }
 
-// wantsEntry reports whether the condition does not hold without an entry. A nil Condition wants nothing.
+// wantsEntry reports whether the condition does not hold without an entry. It is false for a nil Condition.
 func (c *Condition) wantsEntry() bool {
 	return c != nil && (c.wantsValues() || c.Absent != nil && !*c.Absent)
 }

@@ -59,7 +59,7 @@ var (
 	ErrPeriodClosed = &Error{Code: "period-closed", text: "period is closed"}
 	// ErrKeyReused: the Idempotency-Key was used before with a different request.
 	ErrKeyReused = &Error{Code: "idempotency-key-reused", text: "idempotency key was used with another request"}
-	// ErrSeqAhead: the caller asked for a state that the period has not reached.
+	// ErrSeqAhead: the caller requires a state that the period has not reached.
 	ErrSeqAhead = &Error{Code: "seq-ahead", text: "the period has not reached the seq asked for"}
 
 	// ErrOverloaded: too much is waiting; try again soon. Nothing was done. An *OverloadError says how soon.
@@ -72,7 +72,7 @@ var (
 	// ErrOutcomeUnknown: the connection was lost during COMMIT. The write happened or not; a repetition with the same
 	// Idempotency-Key returns the one result.
 	ErrOutcomeUnknown = &Error{Code: "outcome-unknown", text: "outcome unknown"}
-	// ErrLogPruned: the change log no longer reaches back to the seq asked for; only a rebuild helps.
+	// ErrLogPruned: the change log no longer reaches back to the requested seq; only a rebuild helps.
 	ErrLogPruned = &Error{text: "change log is pruned"}
 	// ErrFeedPruned is for a client that follows the changes: the log no longer has the next change, so the client must
 	// export again.
@@ -112,7 +112,7 @@ const (
 	CodeInvalidReset = "invalid-reset"
 	// CodeNameReset: an admin has taken this name away from the member.
 	CodeNameReset = "name-reset"
-	// CodeConditionUnmet: the entry is not as the submission wants it. It may be another time.
+	// CodeConditionUnmet: the entry does not meet the submission's condition. It may later.
 	CodeConditionUnmet = "condition-unmet"
 	// CodeAborted: another entry of an atomic request was rejected or unmet.
 	CodeAborted = "aborted"
@@ -126,11 +126,11 @@ const (
 	CodeTooManyEndpoints = "too-many-endpoints"
 	// CodeInvalidIssuer: an issuer breaks one of its bounds, or meets another one.
 	CodeInvalidIssuer = "invalid-issuer"
-	// CodePlayNeeded: a player submitted without a play to a board that wants one.
+	// CodePlayNeeded: a player submitted without a play to a board that requires one.
 	CodePlayNeeded = "play-needed"
 	// CodePlayGone: the play was used, or ended by a later one, or refused too often.
 	CodePlayGone = "play-gone"
-	// CodePlayTime: the play took less or more time than the board wants.
+	// CodePlayTime: the play took less or more time than the board's rule allows.
 	CodePlayTime = "play-time"
 	// CodePlayRate: the score is more than the time of the play allows.
 	CodePlayRate = "play-rate"
@@ -144,7 +144,7 @@ const (
 	CodeReviewNeeded = "review-needed"
 	// CodeInvalidDecision: a decision about a held submission breaks one of its bounds.
 	CodeInvalidDecision = "invalid-decision"
-	// CodeInvalidToken: there can be no token as asked for.
+	// CodeInvalidToken: the requested token is not possible.
 	CodeInvalidToken = "invalid-token"
 	// CodeModeNotAvailable: finding a rank in this mode would take too long here; other modes are available.
 	CodeModeNotAvailable = "mode-not-available"

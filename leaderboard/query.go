@@ -81,7 +81,7 @@ type MembersQuery struct {
 	Query
 	Members []string
 	Limit   int    // maximum number of standings in the answer, 0 for all
-	Offset  int    // of them, from the best member asked for
+	Offset  int    // among them, from the best of the queried members
 	Self    string // one of Members whose standing is always in the answer, "" for none
 }
 
@@ -99,8 +99,8 @@ type Standing struct {
 type Standings struct {
 	State
 	Entries   []Standing
-	Self      *Standing // nil when not asked for, or not ranked
-	Ranked    int       // members asked for that have an entry
+	Self      *Standing // nil if not requested, or not ranked
+	Ranked    int       // queried members that have an entry
 	NotRanked []string
 }
 
@@ -190,7 +190,7 @@ type EntryMetadata struct {
 	// Moved: the stored metadata belongs to another entry of the member, so the requested entry was replaced, or is not
 	// stored yet. Read both at one state then, see Query.Metadata.
 	Moved bool
-	// Lasts: at MetadataQuery.At the entry had this for sure, whatever is written later.
+	// Lasts: at MetadataQuery.At the entry certainly had this, whatever is written later.
 	Lasts bool
 }
 

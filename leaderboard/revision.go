@@ -89,7 +89,7 @@ type PeriodRevision struct {
 type LogPart struct {
 	At      Revision // of the period when the log was read; commits end before it when they are many
 	Closed  bool     // the period was over by then: only a correction changes it
-	Commits []Commit // the first one starts from the revision asked for, none when that is At
+	Commits []Commit // the first one starts from the requested revision; none when that is At
 	Err     error    // why the log does not lead on; there are no commits then
 }
 

@@ -75,8 +75,8 @@ const MaxIdempotencyKey = 128
 type Status string
 
 // StatusApplied changed the entry; StatusUnchanged was valid and changed nothing; StatusRejected broke a rule. StatusUnmet
-// found the entry other than its condition wants it. StatusAborted would have been applied or unchanged, but another entry
-// of an atomic request was rejected, unmet or would be held. StatusHeld waits for an admin: see Review. The last four changed
+// found an entry that does not meet its condition. StatusAborted would have been applied or unchanged, but another entry of
+// an atomic request was rejected, unmet or would be held. StatusHeld waits for an admin: see Review. The last four changed
 // nothing.
 const (
 	StatusApplied   Status = "applied"

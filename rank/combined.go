@@ -50,7 +50,7 @@ type Combined struct {
 	States  []leaderboard.State
 	Member  []Key // of the member asked about in each period, "" for none
 	Several
-	Spare int64 // how many entries of each period may be read in vain: about as many as take as long as a count
+	Spare int64 // how many entries of each period may be read without use: about as many as take the time of a count
 }
 
 // Page answers the query.
@@ -253,8 +253,8 @@ func (c *Combined) split(n int64) *split {
 	return s
 }
 
-// learn takes in how many entries are ahead of another place in each period: between the two are as many as their
-// numbers differ by, all of one period perhaps.
+// learn adds the numbers of entries ahead of another place in each period: between the two places are as many entries as
+// the numbers differ by, perhaps all of one period.
 func (s *split) learn(ahead []int64) {
 	off := sum(ahead) - s.n
 	for i, n := range ahead {

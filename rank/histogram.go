@@ -20,7 +20,7 @@ type Histogram struct {
 const (
 	// minCut is the least number of buckets at which outliers get their own.
 	minCut = 4
-	// farOut is how far out the furthest outlier must lie, in multiples of the spread of the other entries.
+	// farOut is how far out the furthest outlier must be, in multiples of the spread of the other entries.
 	farOut = 4
 )
 

@@ -35,7 +35,7 @@ type Selection struct {
 	keys      []Key // of the members that have an entry, best first
 	positions []leaderboard.Ranks
 	from, to  int // the run
-	self      int // index, -1: not asked for, or without an entry
+	self      int // index; -1: not requested, or without an entry
 }
 
 // Select applies the bounds of a query. keys are the keys of the members that have an entry, in ascending order.

@@ -41,7 +41,7 @@ type Config struct {
 	Logger   *slog.Logger
 	Span     trace.Span     // the parent of the spans of runs that no request has asked for
 	Random   func() float64 // 0 to 1, for jitter; math/rand when nil
-	Observer Observer       // nil: nobody hears
+	Observer Observer       // nil: no observer
 
 	wall wallClock // of cron expressions; wallOf, but in tests
 }

@@ -20,9 +20,10 @@ const (
 	yieldTimeout = time.Second
 	// restShare: a follower rests for at least this part of the time that its step took.
 	restShare = 4
-	// passPolls is for how many polls this process leaves boards to others after a rule that it does not know: each of them asks once.
+	// passPolls is the number of polls for which this process leaves boards to others after a rule that it does not know:
+	// each of them tries once.
 	passPolls = 3
-	// maxAwake is how many boards take steps at once, or rest between two. The others' turn comes with a later round.
+	// maxAwake is how many boards take steps at once, or rest between two. Other boards come in a later round.
 	maxAwake = 1000
 	// maxLong is the number of boards that take a long step, or wait for a permit for a long step.
 	maxLong = 100
@@ -249,7 +250,7 @@ func (d *deriver) end() {
 	d.following.Done()
 }
 
-// yield leaves the boards to others at once; without it they would wait until the connection is gone.
+// yield leaves the boards to others at once; without it they would wait for the end of the connection.
 func (d *deriver) yield(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), yieldTimeout)
 	defer cancel()

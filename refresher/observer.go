@@ -6,7 +6,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Observer hears what happens, for metrics. Its methods must not block.
+// Observer receives events for metrics. Its methods must not block.
 type Observer interface {
 	// RunEnded is called at the end of each run.
 	RunEnded(run leaderboard.Run)

@@ -15,8 +15,8 @@ const (
 	maxTriggerLook = 30 * time.Second
 	// minIdle is how long a board is followed at least after it was read.
 	minIdle = time.Minute
-	// maxSpread is the longest that boards which are due at the same minute are spread over, else half of the time until the
-	// next tick; it does not shift what counts as done since then.
+	// maxSpread is the longest time over which boards due at the same minute are spread, else half of the time until the
+	// next tick. It does not change which work counts as done since the tick.
 	maxSpread = 10 * time.Minute
 )
 
@@ -26,7 +26,7 @@ type plan struct {
 	random  func() float64 // 0 to 1, for jitter
 	wall    wallClock
 	current map[leaderboard.Window]time.Time // when the copy was last known to lack nothing, or was refreshed; belongs to the worker that has the plan
-	refused map[leaderboard.Window]bool      // the copy was refused for want of memory, and is still; belongs to the worker that has the plan
+	refused map[leaderboard.Window]bool      // the copy was refused for lack of memory, and still is; belongs to the worker that has the plan
 
 	// Owned by the keeper of the plans.
 	busy      bool
@@ -150,8 +150,8 @@ func (p *plan) scheduleFull(now time.Time) {
 	}
 }
 
-// catchTick makes a tick due whose spread is not over: the server that was to work on it may be gone, and if the work is done,
-// only a look is left. A board has no ticks from before it was made.
+// catchTick makes a tick due whose spread is not over: the server that had it may be gone, and if the work is done, only a
+// check is left. A board has no ticks from before it was made.
 func (p *plan) catchTick(now, made time.Time) {
 	wall := p.wall(now)
 	tick := p.full(wall.Add(-p.spread()))

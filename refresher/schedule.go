@@ -17,7 +17,7 @@ const (
 	boardsPage = 500
 	// dueTimeout bounds looking at a copy and its period.
 	dueTimeout = 2 * time.Second
-	// wallStep is how far the clock of this machine may be from where the time that has passed would have it.
+	// wallStep is the greatest difference between the clock of this machine and the elapsed time.
 	wallStep = time.Second
 	// fullMemory is the part of its memory beyond which a Redis gets no copies of boards that are not read.
 	fullMemory = 0.8

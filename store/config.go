@@ -41,8 +41,8 @@ type Config struct {
 	IndexMinEntries int64
 	// IndexTarget is the number of entries per bucket of a rank index. Default 256.
 	IndexTarget int
-	// IndexSaveEvery is after how many changes a rank index is saved; it is also saved when it is new or twice as large, before a
-	// quarter of ChangeTTL has passed (by Sweep), before it gives way to another one, and by Close. Default 200,000.
+	// IndexSaveEvery is after how many changes a rank index is saved; it is also saved when it is new or twice as large,
+	// before a quarter of ChangeTTL has passed (by Sweep), before another index replaces it, and by Close. Default 200,000.
 	IndexSaveEvery int64
 	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the last used index is always kept. Default 256
 	// MiB, enough for a billion entries.
@@ -63,7 +63,7 @@ type Config struct {
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
 	// Random returns the bits of the ids that writers make, for tests; nil: bits of math/rand.
 	Random func() uint64
-	// Observer hears of batches, for metrics; nil: nobody does.
+	// Observer receives batches, for metrics; may be nil.
 	Observer Observer
 	// OnIndexes is called when a rank index has come into memory, with the bytes that all take there, roughly. It must not block.
 	OnIndexes func(bytes int64)

@@ -202,7 +202,7 @@ func (s *HiddenMembers) misplaced(ctx context.Context, row *hiddenRow, boardID, 
 // checkedBoards is how many boards checkMovable reads at once.
 const checkedBoards = 1000
 
-// checkMovable returns an ErrUnknownRule when an entry that is not where the row wants it is on a board that this server must not
+// checkMovable returns an ErrUnknownRule when an entry that is on the wrong side is on a board that this server must not
 // write to: the request is refused before anything is done, and a server that knows the rule carries it out.
 func (s *HiddenMembers) checkMovable(ctx context.Context, row *hiddenRow) error {
 	for name, more := "", true; more; {

@@ -2,7 +2,7 @@ package store
 
 import "time"
 
-// Observer hears what happens, for metrics. Its method must not block.
+// Observer receives events for metrics. Its method must not block.
 type Observer interface {
 	// BatchEnded is called once per batch, with how long the first of its requests had waited when it was begun, and the error
 	// that all of them got, if any.

@@ -277,7 +277,7 @@ func (b *Batcher[K, Q, V]) send(g *group[K, Q, V]) {
 	took := time.Since(start)
 	b.next(g, took)
 	if g.before != nil {
-		timer := time.NewTimer(max(took, time.Microsecond)) // of 0, in a test whose time stands still, the runtime has crashed
+		timer := time.NewTimer(max(took, time.Microsecond)) // with 0, the runtime has crashed in a test whose time stands still
 		defer timer.Stop()
 		select {
 		case <-g.before.done:
@@ -406,7 +406,7 @@ func (q question) size() int {
 	}
 }
 
-// sizeOfMoves returns how many places are to be found.
+// sizeOfMoves returns the number of places to find.
 func sizeOfMoves(moves []leaderboard.Move) int {
 	n := 2 * len(moves)
 	for i := range moves {

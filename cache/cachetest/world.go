@@ -138,8 +138,8 @@ func (w *World) Restore(b Backup) {
 	w.cur = Backup{b.period, maps.Clone(b.entries), slices.Clone(b.log)}
 }
 
-// Replace puts another period in the place of this one: the database was restored, and gave the id again. The reference
-// is to the new one.
+// Replace replaces this period by another: the database was restored, and gave the id again. The result refers to the new
+// period.
 func (w *World) Replace() leaderboard.PeriodRef {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -29,17 +29,16 @@ type Options struct {
 	Wait     time.Duration // how long a reader waits for a statement, 250 ms
 	Deadline time.Duration // Deadline of a statement, so that a hanging connection is given up. Four times MaxAge, at least 1 s
 	Chunk    int           // periods of one statement, 500
-	// Observer hears of rounds, for metrics; nil: nobody does.
+	// receives rounds, for metrics; may be nil
 	Observer Observer
 	// OnShown is called with the revisions that a statement showed, before the callers that waited for it continue. It
 	// must not block; may be nil.
 	OnShown func(shown map[int64]leaderboard.Revision, sent time.Time)
-	// TablesInUse returns the tables that rounds are to ask about too, such as leaderboard.KeysPeriod. It must not block; nil:
-	// none.
+	// TablesInUse returns the tables that rounds include, such as leaderboard.KeysPeriod. It must not block; may be nil.
 	TablesInUse func(now time.Time) []int64
 }
 
-// Observer hears what happens, for metrics. Its method must not block.
+// Observer receives events for metrics. Its method must not block.
 type Observer interface {
 	// RoundEnded is called after each round with how long its statements took, and their errors.
 	RoundEnded(periods int, took time.Duration, err error)
@@ -119,7 +118,7 @@ type period struct {
 	floor  leaderboard.Revision // the highest of the answers that were fresh
 	raised time.Time            // when it became that
 
-	changed chan struct{} // closed when a statement shows something else; nil when nothing waits for that
+	changed chan struct{} // closed when a statement shows a change; nil without a waiting caller
 }
 
 // proof is until when answers at a revision are fresh, unless a statement shows another.
@@ -396,7 +395,7 @@ func (f *Feed) join(ids ...int64) *round {
 	return f.next
 }
 
-// Run asks until ctx ends. While nothing is read, nothing is asked; after a failure, not before the interval is over.
+// Run sends statements until ctx ends. While nothing is read it sends none; after a failure it waits for the interval.
 func (f *Feed) Run(ctx context.Context) {
 	timer := time.NewTimer(f.opts.Interval)
 	defer timer.Stop()

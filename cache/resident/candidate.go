@@ -48,7 +48,7 @@ type candidate struct {
 	moved chan struct{}        // closed when the period has changed, nil while no reader waits for that
 }
 
-// count counts reads, and notes what else a choice depends on.
+// count counts reads, and records the other inputs of a choice.
 func (c *candidate) count(now time.Time, passed time.Duration) {
 	newly := c.newly.Swap(0)
 	if c.reads = halved(c.reads, passed) + float64(newly); newly > 0 {
@@ -77,7 +77,7 @@ func (c *candidate) needed() float64 {
 	return enough + float64(c.bytes)/(entryBytes*entriesPerRead)
 }
 
-// hear notes that the period has reached a revision, and reports whether the period in memory lacks commits.
+// hear records that the period has reached a revision, and reports whether the period in memory lacks commits.
 func (c *candidate) hear(r leaderboard.Revision) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *candidate) hear(r leaderboard.Revision) bool {
 	return c.lacks()
 }
 
-// shown notes the revision that the feed has shown, which may be lower after a restore, and reports as hear does.
+// shown records the revision that the feed has shown, which may be lower after a restore. It has the result of hear.
 func (c *candidate) shown(r leaderboard.Revision) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

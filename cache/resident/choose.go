@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// much is how many times as much as another a period must be read to replace it, and minStay how long each stays in any
-	// case: so two periods that are read alike and do not both fit do not replace each other all the time.
+	// much is the factor by which a period must be read more than another to replace it, and minStay the least time that
+	// each stays, so that two periods that are read alike and do not both fit do not replace each other all the time.
 	much    = 2
 	minStay = 30 * time.Second
 	// idle is how long a period stays in memory without a read.

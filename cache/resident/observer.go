@@ -2,7 +2,7 @@ package resident
 
 import "time"
 
-// Observer hears what happens, for metrics. Its methods must not block.
+// Observer receives events for metrics. Its methods must not block.
 type Observer interface {
 	// PeriodLoaded is called after each attempt to load a period.
 	PeriodLoaded(entries int64, took time.Duration, err error)

@@ -25,7 +25,7 @@ type Options struct {
 	// nil.
 	Folding func(period int64, commits []leaderboard.Commit)
 
-	Observer Observer // nil: nobody hears
+	Observer Observer // may be nil
 }
 
 func (o Options) withDefaults() Options {
@@ -49,7 +49,7 @@ func (o Options) withDefaults() Options {
 // Weights of reads: pages that many readers share are cheap without being in memory.
 const (
 	WeightPage = 1 // of the top
-	WeightDeep = 8 // of anything else
+	WeightDeep = 8 // of other questions
 )
 
 // Periods are the periods kept whole in memory, and the periods that may be loaded. All methods may be called

@@ -67,7 +67,7 @@ func (p *Period) Page(q leaderboard.PageQuery) (page *leaderboard.Page, err erro
 	return page, err
 }
 
-// ids returns the members of records one after the other, in one piece of memory for all of a page.
+// ids returns the members of records one after another, in one piece of memory per page.
 func (p *Period) ids(records []*record, size int) string {
 	b := make([]byte, 0, size)
 	for _, r := range records {
@@ -133,7 +133,7 @@ func (p *Period) key(r *record) rank.Key {
 	return rank.Key(append(r.head.AppendTo(room[:0]), p.slab.member(r)...))
 }
 
-// entry is the record of one of many members that are asked for.
+// entry is the record of one of many queried members.
 type entry struct {
 	head   rank.Head
 	number uint32

@@ -162,7 +162,7 @@ func (c *Copies) applyLog(ctx context.Context, p leaderboard.PeriodRef, commits 
 		return nil
 	case EffectCurrent, EffectGap: // another follower was here in the meantime: look again
 		return nil
-	default: // gone, or of another history, which the script sees by the commit that its state comes from
+	default: // gone, or of another incarnation, as the script sees by the commit that its state comes from
 		return fmt.Errorf("%w: %s", leaderboard.ErrNeedsBuild, effect)
 	}
 }

@@ -25,7 +25,7 @@ var (
 	ErrDamaged = errors.New("topn: damaged copy")
 	// ErrUncovered: the copy is fine and does not reach as deep as the query.
 	ErrUncovered = errors.New("topn: not covered by the copy")
-	// ErrBehind: the copy is older than the min_seq asked for.
+	// ErrBehind: the copy is older than the required min_seq.
 	ErrBehind = errors.New("topn: copy is older than asked for")
 )
 
@@ -59,7 +59,7 @@ type Options struct {
 	// HookPoint is called at each named point of a build: locked, snapshot, chunk, before-publish, published, and of Verify: part. For tests
 	// of faults.
 	HookPoint func(name string)
-	Observer  Observer // hears of builds; nil: nobody does
+	Observer  Observer // receives builds; may be nil
 	// Background is for work that no reader waits for, see OpenBackground; nil: the connections of the reads.
 	Background redis.UniversalClient
 	Logger     *slog.Logger

@@ -34,7 +34,7 @@ const (
 // FollowerOptions adjust a Follower; the zero value works.
 type FollowerOptions struct {
 	Demand   func(leaderboard.PeriodRef) // a copy that exists needs a full rebuild; must not block; may be nil
-	Observer Observer                    // hears of failures; nil: nobody does
+	Observer Observer                    // receives failures; may be nil
 	// OnlyOld writes to a copy when a reader has found it old, at most every catchUpOld, and not after each commit. For measurements.
 	OnlyOld bool
 	// onApply is called after each write-through. For tests.
@@ -241,8 +241,8 @@ func (f *Follower) follow(b *backlog) {
 	}
 }
 
-// longestBackoff is followBackoffMax, and shorter for a server that does not answer: its breaker keeps the load off it, and
-// the server that takes its place is to be written to soon.
+// longestBackoff is followBackoffMax, and shorter for a server that does not answer: its breaker keeps the load away, and
+// its replacement should be written to soon.
 func longestBackoff(err error) time.Duration {
 	if answers(err) {
 		return followBackoffMax

@@ -6,7 +6,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Observer hears what happens, for metrics. Its methods must not block.
+// Observer receives events for metrics. Its methods must not block.
 type Observer interface {
 	// CopyBuilt is called after each full build of a copy.
 	CopyBuilt(p leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error)

@@ -126,7 +126,7 @@ func (m *MemberRanks) Standings(i int, q leaderboard.MembersQuery) (*leaderboard
 	return s, nil
 }
 
-// read asks for a part of a copy, see read.lua: one round trip.
+// read reads a part of a copy, see read.lua: one round trip.
 func (c *Copies) read(ctx context.Context, p leaderboard.PeriodRef, mode leaderboard.Mode, what string, args ...any) (head, error) {
 	args = append([]any{format(p), string(mode), what}, args...)
 	raw, err := c.scripts.read.RunRO(ctx, c.client, c.keys(p), args...).Slice()

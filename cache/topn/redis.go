@@ -206,7 +206,7 @@ func errAddress(reason string) error { return errors.New("address of Redis: " + 
 // ErrAway means that Redis does not answer, or cannot do its work. It is an ErrUnavailable.
 var ErrAway = fmt.Errorf("%w: Redis does not answer", leaderboard.ErrUnavailable)
 
-// errLeftAlone means that Redis does not answer, and is not asked for now.
+// errLeftAlone means that Redis does not answer, and gets no commands for now.
 var errLeftAlone = errors.New("topn: Redis is left alone for now")
 
 // IsAway reports whether an error means that Redis does not answer, or cannot do its work.

@@ -45,7 +45,7 @@ func NewTransit(most int64, full string) *Transit {
 	return &Transit{most: most, full: full, began: time.Now(), underWay: map[*Passage]struct{}{}}
 }
 
-// Move notes that a part of a body has come or gone; nil is a body that does not count.
+// Move records that a part of a body has arrived or was sent; nil is a body that does not count.
 func (in *Transit) Move(a *Passage) {
 	if a != nil {
 		a.moved.Store(int64(time.Since(in.began)))

@@ -103,7 +103,7 @@ func (t *Table[T]) InUse(now time.Time) bool {
 	return t.since(now)-t.used.Load() <= int64(t.opts.Idle)
 }
 
-// Shown hears what the feed showed of the table. It does not block.
+// Shown takes the revision of the table that the feed showed. It does not block.
 func (t *Table[T]) Shown(revision leaderboard.Revision, sent time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

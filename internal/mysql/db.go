@@ -128,8 +128,8 @@ func (d *DB) Away() error {
 	return nil
 }
 
-// OnAway sets the function that is called whenever MySQL turns out not to answer, with the error of the statements that
-// wait to be sent. It must not block for long.
+// OnAway sets the function that is called whenever MySQL is found not to answer, with the error of the statements that wait
+// to be sent. It must not block for long.
 func (d *DB) OnAway(tell func(error)) { d.server.tell(tell) }
 
 // Committed notes that a transaction that wrote was committed.

@@ -163,12 +163,12 @@ func isUnfit(err error) bool {
 // errNoSession is the error of a connection on which no session began, for any reason: the server was ending, for instance.
 var errNoSession = errors.New("store: no session began")
 
-// lost reports whether err means that the connection is gone, or never was.
+// lost reports whether err means that the connection is lost, or was never made.
 func lost(err error) bool {
 	for _, gone := range []error{
 		driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, io.ErrShortWrite, context.DeadlineExceeded,
 		gomysql.ErrInvalidConn, gomysql.ErrMalformPkt, gomysql.ErrPktSync, gomysql.ErrPktSyncMul, errNoSession,
-		gomysql.ErrBusyBuffer, // the server said something that nobody had asked for: why it ends the session
+		gomysql.ErrBusyBuffer, // the server's unasked message: why it ends the session
 	} {
 		if errors.Is(err, gone) {
 			return true
@@ -252,5 +252,5 @@ func IsDiskFull(err error) bool {
 	return false
 }
 
-// ConnectionLost reports whether err is no answer of the server: the connection is gone, or never was.
+// ConnectionLost reports whether err is not an answer of the server, because the connection is lost or was never made.
 func ConnectionLost(err error) bool { return number(err) == 0 && lost(err) }

@@ -129,14 +129,14 @@ func (s *server) ask(since int64) error {
 	return s.probe(ctx)
 }
 
-// gone notes that the server is away, unless it has answered something meanwhile.
+// gone records that the server is away, unless it has answered something meanwhile.
 func (s *server) gone(since int64) {
 	s.mu.Lock()
 	if s.answered.Load() > since || s.life.Err() != nil || !s.since.CompareAndSwap(0, since) {
 		s.mu.Unlock()
 		return
 	}
-	if s.answered.Load() > since { // it came between the two, and heard did not see that the server was away
+	if s.answered.Load() > since { // the answer came between the two, and heard did not see that the server was away
 		s.since.CompareAndSwap(since, 0)
 		s.mu.Unlock()
 		return

@@ -39,7 +39,7 @@ type server struct {
 	used    atomic.Bool  // connections were used since the address was dialled last
 
 	// Whether it answers. Times are in nanoseconds since began; 0 is never.
-	probe    func(context.Context) error // asks for an answer on a new connection; nil: it is never taken for away
+	probe    func(context.Context) error // probes a new connection; nil: the server never counts as away
 	life     context.Context
 	end      context.CancelFunc
 	work     sync.WaitGroup // the goroutine that looks

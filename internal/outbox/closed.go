@@ -37,8 +37,8 @@ func onceClosed(p *leaderboard.Period) string {
 	return fmt.Sprint("period.closed ", p.ID, " ", p.Incarnation)
 }
 
-// Closed is the news that a period of a board is over. The transaction has locked the board and closes the period, so its
-// entries are the last that it has.
+// Closed is the event of the end of a board's period. The transaction has locked the board and closes the period, so its
+// entries are final.
 func Closed(b *leaderboard.Board, p leaderboard.Period) News {
 	return News{
 		Kind: leaderboard.EventKindPeriodClosed, Board: b.Name, Once: onceClosed(&p),

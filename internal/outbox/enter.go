@@ -1,7 +1,8 @@
 // Package outbox enters events in the transaction of the change that they describe, and removes old ones. It does not know
 // who delivers them.
 //
-// Read enter.go (how an event is entered), then closed.go (the event with a list of members), then aged.go (how rows go).
+// Read enter.go (how an event is entered), then closed.go (the event with a list of members), then aged.go (how rows are
+// deleted).
 package outbox
 
 import (
@@ -38,8 +39,8 @@ func Of(data any, members ...leaderboard.EventMember) func(context.Context, Tx) 
 	return func(context.Context, Tx) (any, []leaderboard.EventMember, error) { return data, members, nil }
 }
 
-// Version is the row of table_versions that goes with the table endpoints. Whatever enters an event shares its lock until it
-// commits; whatever changes an endpoint, and whatever wants to know that no id is still to come, takes it alone.
+// Version is the row of table_versions that goes with the table endpoints. Whatever enters an event shares its lock until
+// it commits; whatever changes an endpoint, and whatever must know that no earlier id will still come, takes it alone.
 const Version = "endpoints"
 
 // Listen is an expression for a statement that changes one row: the result, passed to MayListen, then shows whether there

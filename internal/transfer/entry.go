@@ -80,7 +80,7 @@ func checkColumns(columns []string) error {
 }
 
 // entryOfRecord makes an entry of a CSV record; fault describes the error. Unless raw, it removes the quote before an id
-// that a spreadsheet would take for a formula.
+// that a spreadsheet would treat as a formula.
 func entryOfRecord(columns []string, fields [][]byte, raw bool) (e leaderboard.Submission, fault string) {
 	if len(fields) != len(columns) {
 		return e, fmt.Sprintf("has %d fields, want %d", len(fields), len(columns))

@@ -45,7 +45,7 @@ type Import struct {
 	File   string // "-": Stdin
 	Stdin  io.Reader
 	Format string // "": by the name of the file
-	Raw    bool   // in CSV a quote (') before an id that spreadsheets would take for a formula belongs to the id
+	Raw    bool   // in CSV a quote (') before an id that spreadsheets would treat as a formula belongs to the id
 	Batch  int    // entries per request; a continued import keeps its first value
 	Key    string // imports with different keys count apart; may be ""
 

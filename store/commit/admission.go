@@ -15,7 +15,8 @@ type Limits struct {
 // pace is the time that batches take: each for a batch, plus full for a full batch. Both are moving averages.
 type pace struct{ each, full time.Duration }
 
-// startPace is assumed until batches were timed. It is a quick server's: a request that is let in too early is refused later.
+// startPace is assumed until batches were timed. It is a quick server's: a request that is admitted too early is refused
+// later.
 func startPace() pace { return pace{2 * time.Millisecond, 20 * time.Millisecond} }
 
 // learn corrects the averages by a share of their error, each by its part in it (normalized least mean squares).
@@ -125,7 +126,7 @@ func (l *line) expected() time.Duration {
 	return time.Duration(l.waiting) * l.turn / time.Duration(max(1, l.conns))
 }
 
-// learn notes how long a batch had a connection.
+// learn records how long a batch had a connection.
 func (l *line) learn(took time.Duration) {
 	const share = 8
 	l.turn += (took - l.turn) / share

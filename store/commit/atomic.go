@@ -4,8 +4,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// An atomic request is carried out like any other, in memory, and taken back when one of its entries has failed. So each
-// entry is decided on the result of the entries before it, and the batch writes nothing of an aborted request.
+// An atomic request is carried out like any other, in memory, and undone when one of its entries has failed. So each entry
+// is decided on the result of the entries before it, and the batch writes nothing of an aborted request.
 
 // allOrNone lets carry carry out the entries of a request and fill their results in. If an entry has failed, all is undone,
 // as the results say.

@@ -46,14 +46,14 @@ type batch struct {
 	begun time.Time // when it was tried first
 
 	// The outcome of the last try.
-	locking string  // the board whose lock was asked for last; of several "" when it has all
+	locking string  // the board whose lock was requested last; for several boards "" once it has all
 	answers []error // one per request
 	commits []Event
 	written []*Board
 }
 
-// commit carries out the next requests of a queue, once no other writer of this process is in the way. Requests whose
-// callers have left by then are left out.
+// commit carries out the next requests of a queue, once no other writer of this process has the board. Requests whose
+// callers have left meanwhile are left out.
 func (c *committer) commit(q *queue) error {
 	if !q.id.several {
 		defer c.boards.lock(q.id.board)()
@@ -79,7 +79,7 @@ func (c *committer) commit(q *queue) error {
 	return nil
 }
 
-// newBatch collects what has to be read. Boards that requests for several name and that are derived are left out.
+// newBatch collects the reads of a batch. Boards that requests for several name and that are derived are left out.
 func (c *committer) newBatch(q *queue, reqs []request) *batch {
 	b := &batch{committer: c, queue: q, requests: reqs, needs: map[string]*Needs{}}
 	of := func(board string) *Needs {
@@ -116,8 +116,8 @@ func (c *committer) newBatch(q *queue, reqs []request) *batch {
 // names returns the boards of the batch.
 func (b *batch) names() []string { return slices.Sorted(maps.Keys(b.needs)) }
 
-// mayDoWithout reports whether a batch for several boards failed because of one of them, the last that it asked for: its
-// requests are not answered yet.
+// mayDoWithout reports whether a batch for several boards failed because of one of them, the last that it tried to lock:
+// its requests are not answered yet.
 func (b *batch) mayDoWithout(err error) bool {
 	return b.queue.id.several && b.locking != "" && mysql.IsLockWait(err)
 }
@@ -159,7 +159,7 @@ func (b *batch) run() error {
 	return nil
 }
 
-// report reports a batch that is over.
+// report reports a batch that has ended.
 func (b *batch) report(start time.Time, err error) {
 	var waited time.Duration
 	rows := 0

@@ -129,7 +129,7 @@ func (m *boardMutexes) waiting(board string) int {
 	return 0
 }
 
-// lockOut notes that another session keeps a board locked, and, with stuck, that even the long wait for it was in vain.
+// lockOut records that another session keeps a board locked, and, with stuck, that even the long wait for it was in vain.
 func (m *boardMutexes) lockOut(board string, stuck bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -32,8 +32,8 @@ type EntryWriter interface {
 	WriteEntries(t *mysql.Text, changed []BoardPart)
 }
 
-// A Listener is a Part that hears of batches that were committed, before their requests are answered. It gets what an EntryWriter gets,
-// and must not block.
+// A Listener is a Part that gets committed batches, before their requests are answered. It gets the same arguments as an
+// EntryWriter, and must not block.
 type Listener interface {
 	Committed(changed []BoardPart)
 }

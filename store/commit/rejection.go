@@ -30,7 +30,7 @@ func errMemory(wait time.Duration) error {
 	return &leaderboard.OverloadError{Wait: wait, Detail: "requests that wait take too much memory"}
 }
 
-// errLate refuses a request that was let in and has waited for too long.
+// errLate refuses a request that was admitted and has waited for too long.
 func errLate(wait time.Duration) error {
 	return &leaderboard.OverloadError{Wait: wait, Detail: "the request could not be sent in time"}
 }

@@ -49,7 +49,7 @@ type header struct {
 const (
 	stateWaiting   = iota
 	stateWithdrawn // nothing of it is done
-	stateSent      // a batch has it, which waits for the database
+	stateSent      // it is in a batch that waits for the database
 	stateApplied   // the batch has the locks and is about to write and commit it
 )
 

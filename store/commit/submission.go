@@ -111,7 +111,7 @@ func (s *submission) apply(l *locked) error {
 	return nil
 }
 
-// withMove leaves the old and the new key out of a result, unless they are wanted.
+// withMove leaves the old and the new key out of a result, unless they are requested.
 func withMove(r leaderboard.Result, wanted bool) leaderboard.Result {
 	if !wanted {
 		r.Old, r.New = nil, nil

@@ -116,7 +116,7 @@ type Known struct {
 	HasHidden bool // members may be hidden
 }
 
-// memoryBoards is the greatest number of boards that a process remembers: the last ones that it worked on.
+// memoryBoards is the greatest number of boards that a process remembers: the boards that it worked on last.
 const memoryBoards = 10_000
 
 // Memory is a process's memory of boards, by name. All methods may be called concurrently.

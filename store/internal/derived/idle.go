@@ -14,7 +14,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// How many rows one statement about all derived boards asks for at most.
+// The greatest number of rows that one statement about all derived boards reads.
 const (
 	askedBoards  = 5000
 	askedNames   = 500

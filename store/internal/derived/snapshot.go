@@ -250,7 +250,7 @@ func (d *derivation) idle() *idle {
 	return i
 }
 
-// state returns how the board stands to its sources.
+// state returns the state of the board relative to its sources.
 func (d *derivation) state() leaderboard.DerivationState {
 	switch spec := specOf(d.board.Rules.Derive); {
 	case !slices.Equal(spec, d.spec):

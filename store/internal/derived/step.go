@@ -3,7 +3,7 @@
 // How a step comes to an exact result: one snapshot has the states of the sources, the members that have changed since the
 // reflected ones, from the log, and these members' entries in all sources. The entries of other members follow from
 // unchanged inputs. The transaction that writes takes the locks of every writer, and writes only if the board is still what
-// the snapshot found: its rules, its seq, and its step, which every step moves on. So the entries go from one exact
+// the snapshot found: its rules, its seq, and its step, which every step increments. So the entries go from one exact
 // combination of the sources' states to the next, whichever process takes the steps.
 //
 // Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which members

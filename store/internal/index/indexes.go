@@ -73,7 +73,7 @@ type slot struct {
 	bytes   int64     // that the tracker takes, as counted in Indexes.bytes
 	leaving bool      // the tracker is saved, and then dropped
 	written bool      // a commit found no tracker, see begin
-	missing *Missing  // since a tracker was first asked for in vain
+	missing *Missing  // since a tracker was first missing
 	loading bool      // a goroutine loads or builds
 	retryAt time.Time // not before then, after a failure
 	invalid bool      // the saved index is damaged: build

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Missing is an index that a period is to have and has not: it is loaded or built, or that failed and is tried again. It is the
-// same one until there is an index. All methods may be called concurrently.
+// Missing is the index that a period lacks: it is being loaded or built, or that failed and is tried
+// again. The value stays the same until the index exists. All methods may be called concurrently.
 type Missing struct {
 	mu      sync.Mutex // guards the fields below
 	entries int64      // of the period

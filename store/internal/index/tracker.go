@@ -215,7 +215,7 @@ func (t *Tracker) wantsWork(saveEvery int64) bool {
 	return t.broken == nil && (t.isFarBehind() || t.isSaveDue(saveEvery) || len(t.index.Overgrown()) > 0)
 }
 
-// wantsSave reports whether the index can still be used, and is to be saved.
+// wantsSave reports whether the index can still be used, and must be saved.
 func (t *Tracker) wantsSave(saveEvery int64) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -282,7 +282,8 @@ func (t *Tracker) unsavedFor() time.Duration {
 	return time.Since(t.savedAt)
 }
 
-// cutting is a place where an overgrown bucket is to be cut, and how many entries lie between from and that place at a state.
+// cutting is a place where an overgrown bucket must be cut, and how many entries lie between from and that place at a
+// state.
 type cutting struct {
 	span  rank.Span // the bucket
 	from  rank.Key  // where the bucket, or the cutting before in it, begins
@@ -405,7 +406,7 @@ func (h *history) position(m rank.State) (int, error) {
 // path is the steps from one state to another.
 type path struct {
 	steps []step
-	back  bool // the steps are to be taken back
+	back  bool // the steps must be undone
 }
 
 func (h *history) path(from, to rank.State) (path, error) {

@@ -50,7 +50,7 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 	return found, nil
 }
 
-// watchedTables are the tables whose versions the feed asks for, by the ids that stand for them among the periods.
+// watchedTables are the tables whose versions the feed reads, by the ids that stand for them among the periods.
 func watchedTables() map[int64]string {
 	return map[int64]string{leaderboard.KeysPeriod: "api_keys", leaderboard.BoardsPeriod: "boards", leaderboard.TokensPeriod: "tokens"}
 }

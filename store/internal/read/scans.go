@@ -155,7 +155,7 @@ func (s *scans) most(now time.Time) int {
 
 func (p *scan) isLate(now time.Time) bool { return now.Sub(p.began) > lateTimes*p.usual }
 
-// end gives the permit back, if there is one. A period whose scan hit the limit is not scanned again.
+// end gives the permit back, if any. A period whose scan hit the limit is not scanned again.
 func (p *scan) end(err error) {
 	if p == nil {
 		return

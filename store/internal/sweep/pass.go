@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// mostLeft bounds what a Pass comes back to; the next one finds the rest.
+// mostLeft bounds the items to which a Pass comes back; the next Pass finds the rest.
 const mostLeft = 10_000
 
 // Pass is the place of a job in a long list, which it goes through in as many turns and rounds as that takes. At the end it

@@ -55,7 +55,7 @@ func New(d *mysql.DB, cfg Config) *Sweeper {
 // many rows they delete. It is called before all other methods.
 func (s *Sweeper) PurgeToo(queries ...string) { s.beside = append(s.beside, queries...) }
 
-// Begin begins a round: it waits for the one under way, and reads the database clock. The round is over with end.
+// Begin begins a round: it waits for the round under way, and reads the database clock. end ends the round.
 func (s *Sweeper) Begin(ctx context.Context) (now time.Time, end func(), err error) {
 	select {
 	case s.busy <- struct{}{}:
