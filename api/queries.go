@@ -107,7 +107,7 @@ type AroundQuery struct {
 // FindQuery asks for members by what is shown of them.
 type FindQuery struct {
 	ReadQuery `without:"metadata"`
-	Name      string `query:"q"`                                // the beginning of the display name in whatever case, or of the id of a member without one; three characters at least
+	Name      string `query:"q"`                                // the beginning of the display name in whatever case, or of the id of a member without one; one character that is not East Asian is a whole name
 	Limit     int    `query:"limit" range:"1,100" default:"20"` // 1 to 100; 0: 20
 	Cursor    string `query:"cursor"`                           // Page.NextCursor of the page before
 }

@@ -23,7 +23,7 @@ const (
 	MaxResetNames    = 10   // that were taken away and are remembered
 )
 
-// Profile is the name and the attributes that answers show next to a member's entries. It does not affect ranks.
+// Profile is what answers show of a member beside its entries. It decides no rank.
 type Profile struct {
 	Member      string
 	DisplayName string     // at most MaxDisplayName bytes of UTF-8, "" for none
@@ -34,8 +34,8 @@ type Profile struct {
 	ResetNames string
 }
 
-// Attributes are the members of a JSON object in one canonical form: names in byte order, no spaces, numbers as
-// written. So equal attributes are equal strings.
+// Attributes are the members of a JSON object in one canonical form: names in byte order, no spaces, numbers as they
+// were written. So equal attributes are equal strings.
 type Attributes string
 
 // NoAttributes is an empty object.
@@ -181,8 +181,8 @@ func (p *Profile) Check() error {
 	return invalidProfile(bad...)
 }
 
-// isInvisible reports whether a text has characters, and none of them can be seen: spaces, characters that only shape
-// others, and fillers that fonts leave blank.
+// isInvisible reports whether a text has characters, and none of them can be seen: spaces, characters that only shape others, and the
+// fillers that fonts draw as nothing.
 func isInvisible(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) && r != '\u2800'
@@ -208,8 +208,8 @@ func (p Profile) ResetName() Profile {
 	return p
 }
 
-// CheckName returns the profile as it may be stored. It returns a RuleError if its display name, in any case, was taken
-// away, unless an admin gives it back.
+// CheckName returns the profile as it may be stored: a RuleError when its display name, in whatever case, was taken away, but
+// an admin gives it back.
 func (p Profile) CheckName(admin bool) (Profile, error) {
 	names := strings.Join(p.namesReset(p.DisplayName), "\n")
 	if names != p.ResetNames && !admin {
@@ -248,7 +248,7 @@ func invalidProfile(fields ...FieldError) *RuleError {
 type MemberQuery struct {
 	Prefix      string // "": all of them
 	ByName      bool   // in the order of FoldName, then of ids; only members with a name
-	AfterName   string // folded by FoldName; the search continues after it
+	AfterName   string // folded by FoldName; the search goes on after it
 	AfterMember string
 	Limit       int
 }
@@ -261,23 +261,26 @@ type FoundMembers struct {
 	Partial bool
 }
 
-// FoundMember is a member with its profile, if any.
+// FoundMember is a member with its profile, if it has one.
 type FoundMember struct {
 	Member  string
 	Profile *Profile
 }
 
-// ShownQuery asks for the members with a visible entry in a period whose shown name begins with a prefix. The name that is shown of a
-// member is its display name, or else its id.
+// ShownQuery asks for the members with a visible entry in a period by a shown name: the display name of a member, or else its id. In a period
+// of at most MaxNamesRead entries it finds the names of which any word begins so, without regard to case and accents; in a larger one the names
+// that begin so, display names in whatever case and ids as they are.
 type ShownQuery struct {
 	Period int64  // its id; a period without a row has no entries
-	Prefix string // of display names in any case, of ids in the exact case
+	Prefix string // what the name, or a word of it, begins with
+	Whole  bool   // Prefix is the whole name
 	After  ShownName
 	Limit  int
 }
 
-// ShownName is the place of a member in the order of such a search: members with a display name by that name and then
-// by id, after them the others by id. The zero value is before all of them.
+// ShownName is the place of a member in the order of such a search. In a small period the names come first that begin so, then those in which a
+// later word does; in both parts, and in a large period, those with a display name by that and then by id, after them the others by id. The zero
+// value is before all of them.
 type ShownName struct {
 	Folded string // the display name in the form of FoldName, "" for none
 	Member string
@@ -286,19 +289,21 @@ type ShownName struct {
 // ShownMembers are members in the order of their shown names.
 type ShownMembers struct {
 	Members []ShownName
-	// Partial reports that the search ended at MaxShownSearched: too many members with matching names have no entry in
-	// the period.
+	// Partial reports that the search ended at MaxShownSearched: too many members whose names begin so have no entry in the period.
 	Partial bool
 }
 
-// MaxShownSearched is how many names, and how many ids, a search in a period looks at.
+// MaxShownSearched is how many names, and how many ids, a search in a large period looks at.
 const MaxShownSearched = 5000
+
+// MaxNamesRead is how many entries a period has at most of which a search reads all names.
+const MaxNamesRead = 10_000
 
 // MaxSearched is how many open periods a search by id reads.
 const MaxSearched = 500
 
-// FoldName returns the form of a name for searching and ordering. It replaces letters that differ only in case by the
-// first of them in Unicode. It is no longer than name. Marks count: é is not e.
+// FoldName returns the form of a name for searching and ordering: of letters that differ in case only, the one that
+// comes first in Unicode. It is no longer than name. Marks count: é is not e.
 func FoldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -351,7 +356,7 @@ func tooManyFriends(n int) *RuleError {
 // Erasure is the progress of the removal of a member from everywhere.
 type Erasure struct {
 	Member    string
-	Done      bool   // the rest ages out: the change log, the receipts of idempotency keys
+	Done      bool   // all that is left ages out: the change log, the receipts of idempotency keys
 	Entries   int64  // removed so far, in all periods of all boards
 	StartedAt Micros // database clock
 }

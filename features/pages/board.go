@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
+	"leaderboard/internal/names"
 	"leaderboard/leaderboard"
 )
 
@@ -338,32 +338,21 @@ func (v *boardView) PartsTold() (string, error) {
 	return string(told), err
 }
 
-// leastLetters is how many letters of a name the page looks for at least, as the API does.
-const leastLetters = 3
-
-// find asks for a member and the entries around it. When the member is not there, it may be a name: the only one that begins so is meant,
-// of several the reader chooses.
+// find asks for a member and the entries around it. When the member is not there, it may be a name: the only one that fits is meant, of several
+// the reader chooses.
 func (v *boardView) find(a *asker, q *question) {
 	if !v.isMissing(a, q) {
 		return
 	}
-	letters := 0
-	for _, r := range q.member {
-		if !unicode.IsSpace(r) {
-			letters++
-		}
-	}
 	switch {
-	case letters < leastLetters:
+	case !names.Enough(q.member):
 		v.Unfound = "find.short"
 	case v.Top.Window == "all_time":
 		v.Unfound = "find.none"
 	default:
 		v.Unfound = "find.nonePeriod"
 	}
-	if letters >= leastLetters {
-		v.named(a, q)
-	}
+	v.named(a, q)
 }
 
 // isMissing asks for a member and the entries around it, and reports whether it has no entry here.
@@ -392,7 +381,7 @@ func (v *boardView) isMissing(a *asker, q *question) bool {
 	return false
 }
 
-// named asks for the members whose names begin with what the reader looks for.
+// named asks for the members whose names fit what the reader looks for.
 func (v *boardView) named(a *asker, q *question) {
 	var list struct {
 		Entries []entry

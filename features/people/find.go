@@ -4,20 +4,18 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"leaderboard/httpapi"
+	"leaderboard/internal/names"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
-// leastLetters is how many characters of a name a search on a board wants: with fewer it would list the members.
-const leastLetters = 3
-
-// find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q. A cursor has the name of a member
-// that is on the board, never of one that is not.
+// find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q, or is q where that is so short that it
+// would list the members. A cursor has the name of a member that is on the board, never of one that is not.
 func (h *handlers) find(c *httpapi.Call) error {
 	q := leaderboard.ShownQuery{Limit: int(c.Params.Integer("limit")) + 1, Prefix: prefixParam(c)}
+	q.Whole = !names.Enough(q.Prefix)
 	cursor := c.Params.Text("cursor")
 	on, err := h.Target(c)
 	if err != nil {
@@ -46,14 +44,9 @@ func (h *handlers) find(c *httpapi.Call) error {
 
 // prefixParam returns the parameter q of a search on a board.
 func prefixParam(c *httpapi.Call) string {
-	prefix, letters := c.Params.Text("q"), 0
-	for _, r := range prefix {
-		if !unicode.IsSpace(r) {
-			letters++
-		}
-	}
-	if letters < leastLetters || len(prefix) > leaderboard.MaxDisplayName {
-		c.Params.BadParam("q", fmt.Sprintf("want the first %d letters of a name at least, and at most %d bytes", leastLetters, leaderboard.MaxDisplayName))
+	prefix := c.Params.Text("q")
+	if strings.TrimSpace(prefix) == "" || len(prefix) > leaderboard.MaxDisplayName {
+		c.Params.BadParam("q", fmt.Sprintf("want the beginning of a name, of at most %d bytes", leaderboard.MaxDisplayName))
 	}
 	return prefix
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/names"
 	"leaderboard/leaderboard"
 )
 
@@ -133,17 +134,60 @@ func idsText(table string, periods []int64, q leaderboard.MemberQuery) string {
 // shownTogether is how many members a search in a period looks at with one statement.
 const shownTogether = 500
 
-// FindMembers finds members with an entry in a period by their shown names. It reads at most leaderboard.MaxShownSearched names from the
-// beginning of a range of an index, then as many ids of entries. Entries of hidden members are in no period. Errors: ErrUnavailable.
+// FindMembers finds members with an entry in a period by their shown names. It reads all names of a period of at most
+// leaderboard.MaxNamesRead entries. For a larger one it reads at most leaderboard.MaxShownSearched names from the beginning of a range of an
+// index, then as many ids of entries. Entries of hidden members are in no period. Errors: ErrUnavailable.
 func (s *Store) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
 	err = s.alone(ctx, func(ctx context.Context) error {
-		out, err = s.findMembers(ctx, q)
+		var entries []int64
+		if err = s.db.Pool.SelectContext(ctx, &entries, s.db.Limited(entriesOf), q.Period); err != nil || len(entries) == 0 {
+			return mysql.Translate(ctx, "find members", err)
+		}
+		if entries[0] <= leaderboard.MaxNamesRead {
+			out, err = s.findByWords(ctx, &q)
+		} else {
+			out, err = s.findByBeginning(ctx, q)
+		}
 		return err
 	})
 	return out, err
 }
 
-func (s *Store) findMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
+const entriesOf = "SELECT entry_count FROM periods FORCE INDEX (PRIMARY) WHERE id = ? LIMIT 1"
+
+// findByWords reads all names of a period.
+func (s *Store) findByWords(ctx context.Context, q *leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
+	search, last := names.NewSearch(q), ""
+	for {
+		var rows []struct {
+			Member []byte `db:"member"`
+			Name   []byte `db:"name_key"`
+		}
+		if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(shownNames(q.Period, last))); err != nil {
+			return out, mysql.Translate(ctx, "find members", err)
+		}
+		for i := range rows {
+			last = string(rows[i].Member)
+			search.Add(leaderboard.ShownName{Folded: string(rows[i].Name), Member: last})
+		}
+		if len(rows) < readTogether {
+			return leaderboard.ShownMembers{Members: search.Found()}, nil
+		}
+	}
+}
+
+// readTogether is how many names of a period one statement reads.
+const readTogether = 2000
+
+// shownNames selects the names of the next members of a period, by their ids.
+func shownNames(period int64, after string) string {
+	t := (&mysql.Text{}).Str("SELECT e.member, COALESCE(p.name_key, '') AS name_key FROM entries e FORCE INDEX (PRIMARY)" +
+		" LEFT JOIN profiles p FORCE INDEX (PRIMARY) ON p.member = e.member WHERE e.period_id = ").Int(period)
+	return t.Str(" AND e.member > ").Hex(after).Str(" ORDER BY e.member LIMIT ").Int(readTogether).String()
+}
+
+// findByBeginning reads the names of all members that begin so, and keeps those of the period.
+func (s *Store) findByBeginning(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
 	ask := leaderboard.MemberQuery{Prefix: q.Prefix, Limit: shownTogether}
 	named := shownPart{ // those with a display name that have an entry
 		next: func(after leaderboard.ShownName) string {
@@ -199,6 +243,9 @@ func (s *Store) findShown(ctx context.Context, p *shownPart, q *leaderboard.Show
 		}
 		for i, member := range members {
 			after = leaderboard.ShownName{Folded: string(rows[i].Name), Member: member}
+			if q.Whole && after.Folded != leaderboard.FoldName(q.Prefix) && (after.Folded != "" || member != q.Prefix) {
+				return nil // longer names come after it
+			}
 			if some[member] == p.wanted {
 				if out.Members = append(out.Members, after); len(out.Members) == q.Limit {
 					return nil

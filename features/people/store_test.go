@@ -94,7 +94,7 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// TestFindMembersBounded: a search on a board looks at so many names that begin so and are not on it, says that it has ended there, and
+// TestFindMembersBounded: a search on a large board looks at so many names that begin so and are not on it, says that it has ended there, and
 // finds whom more letters tell apart.
 func TestFindMembersBounded(t *testing.T) {
 	t.Parallel()
@@ -114,12 +114,20 @@ func TestFindMembersBounded(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), others, leaderboard.MaxShownSearched); err != nil {
 			t.Fatal(err)
 		}
-		for prefix, want := range map[string]int{"ada": 0, "ada z": 1} {
-			found, err := s.FindMembers(t.Context(), leaderboard.ShownQuery{Period: ref.ID, Prefix: prefix, Limit: 10})
-			if err != nil || len(found.Members) != want || found.Partial != (want == 0) {
-				t.Errorf("%q: %+v, %v", prefix, found, err)
+		find := func(q leaderboard.ShownQuery, want int, partial bool) {
+			t.Helper()
+			q.Period, q.Limit = ref.ID, 10
+			if found, err := s.FindMembers(t.Context(), q); err != nil || len(found.Members) != want || found.Partial != partial {
+				t.Errorf("%+v: %+v, %v", q, found, err)
 			}
 		}
+		find(leaderboard.ShownQuery{Prefix: "z"}, 1, false)
+		dbtest.MustExec(t, db, "UPDATE periods SET entry_count = ?", leaderboard.MaxNamesRead+1)
+		find(leaderboard.ShownQuery{Prefix: "ada"}, 0, true)
+		find(leaderboard.ShownQuery{Prefix: "ada z"}, 1, false)
+		find(leaderboard.ShownQuery{Prefix: "z"}, 0, false)
+		find(leaderboard.ShownQuery{Prefix: "ADA z", Whole: true}, 1, false)
+		find(leaderboard.ShownQuery{Prefix: "ad", Whole: true}, 0, false)
 	})
 }
 
@@ -180,6 +188,7 @@ func TestPlans(t *testing.T) {
 		"names":             {Query: namesText(profileColumns, leaderboard.MemberQuery{ByName: true, Prefix: "a", Limit: 10}), Keys: found},
 		"names after":       {Query: namesText(profileColumns, leaderboard.MemberQuery{ByName: true, Prefix: "a", AfterName: "AB", AfterMember: "m5", Limit: 10}), Keys: found},
 		"names to find":     {Query: namesText("name_key, member", leaderboard.MemberQuery{ByName: true, Prefix: "ada", Limit: shownTogether}), Keys: found},
+		"names of a period": {Query: shownNames(1, "m5"), Keys: map[string]string{"e": "PRIMARY", "p": "PRIMARY"}},
 		"found in a period": {Query: presentText(1, many[:shownTogether]), Keys: map[string]string{"entries": "PRIMARY"}},
 		"found with a name": {Query: namedText(many[:shownTogether]), Keys: map[string]string{"profiles": "PRIMARY"}},
 		"ids to find":       {Query: idsText("entries", []int64{1}, leaderboard.MemberQuery{Prefix: "m", Limit: shownTogether}), Keys: map[string]string{"entries": "PRIMARY"}},

@@ -115,7 +115,7 @@ func (p *program) rankCommand() *cli.Command {
 		optional(whole(o.option("score", "the score to rank"), new(int64), math.MinInt64, math.MaxInt64), &o.score))
 	flags = append(append(flags, o.tiebreakFlags(&o.tiebreak, &o.fields)...),
 		&cli.BoolFlag{Name: "friends", Usage: "rank the member among its friends", Destination: &o.friends},
-		&cli.StringFlag{Name: "find", Usage: "find members whose shown name begins so, three letters at least", Destination: &o.name})
+		&cli.StringFlag{Name: "find", Usage: "find members whose shown name begins so, or is one letter", Destination: &o.name})
 	return o.command("rank", "show the rank of members, or of a score; status 1 when none of the members is ranked",
 		"BOARD MEMBER [MEMBER …] | BOARD --find NAME | BOARD --score SCORE | --boards BOARDS MEMBER | --labels LABELS MEMBER", o.run, flags...)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"leaderboard/internal/names"
 	"leaderboard/leaderboard"
 )
 
@@ -295,27 +296,11 @@ func (m *Model) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out 
 	if err := m.enter(ctx, "FindMembers"); err != nil || m.periods[q.Period] == nil {
 		return out, err
 	}
-	order := func(a, b leaderboard.ShownName) int {
-		nameless := func(n leaderboard.ShownName) int {
-			if n.Folded == "" && n.Member != "" {
-				return 1
-			}
-			return 0
-		}
-		return cmp.Or(nameless(a)-nameless(b), strings.Compare(a.Folded, b.Folded), strings.Compare(a.Member, b.Member))
-	}
+	search := names.NewSearch(&q)
 	for member := range m.periods[q.Period].entries {
-		found := leaderboard.ShownName{Folded: leaderboard.FoldName(m.profiles[member].DisplayName), Member: member}
-		begins := strings.HasPrefix(found.Folded, leaderboard.FoldName(q.Prefix))
-		if found.Folded == "" {
-			begins = strings.HasPrefix(member, q.Prefix)
-		}
-		if begins && order(found, q.After) > 0 {
-			out.Members = append(out.Members, found)
-		}
+		search.Add(leaderboard.ShownName{Folded: leaderboard.FoldName(m.profiles[member].DisplayName), Member: member})
 	}
-	slices.SortFunc(out.Members, order)
-	out.Members = out.Members[:min(len(out.Members), q.Limit)]
+	out.Members = search.Found()
 	return out, nil
 }
 

@@ -3,10 +3,10 @@ package storetest
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"pgregory.net/rapid"
 
+	"leaderboard/internal/names"
 	"leaderboard/leaderboard"
 )
 
@@ -81,8 +81,8 @@ func (h *history) compareFound(t *rapid.T) {
 	if h.Featured == nil {
 		return
 	}
-	named := leaderboard.Profile{Member: anyMember().Draw(t, "named"), DisplayName: rapid.SampledFrom([]string{"", "Ada", "ADA", "Émile", "m"}).Draw(t, "name")}
-	if _, _, err := h.Featured.PutProfile(h.ctx, named); err != nil {
+	given := leaderboard.Profile{Member: anyMember().Draw(t, "named"), DisplayName: rapid.SampledFrom([]string{"", "Ada", "Émile Ada", "Émile", "m"}).Draw(t, "name")}
+	if _, _, err := h.Featured.PutProfile(h.ctx, given); err != nil {
 		t.Fatal(err)
 	}
 	page, err := h.model.Page(h.ctx, h.modelRef, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 100})
@@ -97,32 +97,29 @@ func (h *history) compareFound(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]string{}
+	named := map[string]string{}
 	for _, p := range profiles {
-		names[p.Member] = leaderboard.FoldName(p.DisplayName)
+		named[p.Member] = leaderboard.FoldName(p.DisplayName)
 	}
-	q := leaderboard.ShownQuery{Period: h.ref.ID, Prefix: rapid.SampledFrom([]string{"", "a", "m", "ADA", "é"}).Draw(t, "begins with"), Limit: rapid.IntRange(1, 20).Draw(t, "found at once")}
-	var want []string
+	q := leaderboard.ShownQuery{Period: h.ref.ID, Prefix: rapid.SampledFrom([]string{"", "a", "m", "ADA", "e"}).Draw(t, "begins with"), Limit: rapid.IntRange(1, 20).Draw(t, "found at once")}
+	search := names.NewSearch(&leaderboard.ShownQuery{Prefix: q.Prefix, Limit: len(members)})
 	for _, m := range members {
-		if name := names[m]; name == "" && strings.HasPrefix(m, q.Prefix) || name != "" && strings.HasPrefix(name, leaderboard.FoldName(q.Prefix)) {
-			want = append(want, m)
-		}
+		search.Add(leaderboard.ShownName{Folded: named[m], Member: m})
 	}
-	var got []string
+	want := search.Found()
+	var got []leaderboard.ShownName
 	for {
 		found, err := h.Featured.FindMembers(h.ctx, q)
 		if err != nil || found.Partial {
 			t.Fatalf("find %+v: %+v, %v", q, found, err)
 		}
 		for _, m := range found.Members {
-			got, q.After = append(got, m.Member), m
+			got, q.After = append(got, m), m
 		}
 		if len(found.Members) < q.Limit {
 			break
 		}
 	}
-	slices.Sort(got)
-	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Fatalf("%q finds %q, want %q", q.Prefix, got, want)
 	}

@@ -200,7 +200,7 @@ func TestFindMember(t *testing.T) {
 	eval[bool](p, `(() => { window.addresses = []; for (const of of ["pushState", "replaceState"]) { const is = history[of]; history[of] = function (...to) { addresses.push(to[2]); return is.apply(this, to) } } return true })()`)
 	p.fill("#member", "ada")
 	p.press("Find")
-	p.awaitText(".note", "These begin with ada:")
+	p.awaitText(".note", "Names with ada:")
 	p.await(`document.querySelector(".named").innerText.includes("42nd")`)
 	p.accessible()
 	p.press("Ada Byron")

@@ -3040,7 +3040,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The beginning of the name: three characters at least, spaces do not count, and at most 100 bytes.
+                 * @description The beginning of the name, of at most 100 bytes; one character that is not East Asian is a whole name.
                  * @example ada
                  */
                 q: string;

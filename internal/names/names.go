@@ -1,0 +1,136 @@
+// Package names finds names by what people type who look for somebody.
+package names
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"leaderboard/leaderboard"
+)
+
+// bare returns a name without case and accents: Émile and EMILE are the same, so are Ørsted and orsted. Marks of other scripts than those of
+// Europe stay, since they make other letters.
+func bare(name string) string {
+	var b strings.Builder
+	for _, r := range leaderboard.FoldName(norm.NFKD.String(name)) {
+		switch {
+		case r >= 0x300 && r <= 0x36f: // combining accents
+		case r == 'Ø':
+			b.WriteByte('O')
+		case r == 'Ł':
+			b.WriteByte('L')
+		case r == 'Đ', r == 'Ð':
+			b.WriteByte('D')
+		case r == 'ß', r == 'ẞ':
+			b.WriteString("SS")
+		case r == 'Æ':
+			b.WriteString("AE")
+		case r == 'Œ':
+			b.WriteString("OE")
+		case r == 'ı':
+			b.WriteByte('I')
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return norm.NFC.String(strings.TrimSpace(b.String()))
+}
+
+// later reports whether a later word of a name begins with something; both are bare. Scripts without spaces have a word at each letter.
+func later(name, typed string) bool {
+	before, _ := utf8.DecodeRuneInString(name)
+	for i, r := range name {
+		isWord := !unicode.In(before, unicode.L, unicode.N, unicode.M) || unspaced(r)
+		if i > 0 && isWord && strings.HasPrefix(name[i:], typed) {
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+// unspaced reports whether a letter is of a script that is written without spaces.
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo)
+}
+
+// Enough reports whether something typed has the letters with which a search for beginnings of names may begin, so that it does not list
+// all members: one of an East Asian script, two of others. Spaces and marks do not count.
+func Enough(typed string) bool {
+	letters := 0
+	for _, r := range typed {
+		switch {
+		case unspaced(r), unicode.Is(unicode.Hangul, r):
+			return true
+		case !unicode.In(r, unicode.M, unicode.Z, unicode.C):
+			letters++
+		}
+	}
+	return letters >= 2
+}
+
+// Search finds shown names among all that are added.
+type Search struct {
+	q     *leaderboard.ShownQuery
+	typed string
+	after place
+	found []place
+}
+
+// place is where a name stands in the order of what was found.
+type place struct {
+	leaderboard.ShownName
+
+	later bool // only a later word begins so
+}
+
+// NewSearch returns a search of a question.
+func NewSearch(q *leaderboard.ShownQuery) *Search {
+	s := &Search{q: q, typed: bare(q.Prefix)}
+	s.after, _ = s.place(q.After)
+	return s
+}
+
+// place returns where a name stands, and whether it is one that is looked for.
+func (s *Search) place(n leaderboard.ShownName) (p place, ok bool) {
+	shown := bare(cmp.Or(n.Folded, n.Member))
+	if s.q.Whole {
+		return place{n, false}, shown == s.typed
+	}
+	begins := strings.HasPrefix(shown, s.typed)
+	return place{n, !begins}, begins || later(shown, s.typed)
+}
+
+// Add looks at a name.
+func (s *Search) Add(n leaderboard.ShownName) {
+	if p, ok := s.place(n); ok && (s.q.After.Member == "" || p.compare(s.after) > 0) {
+		s.found = append(s.found, p)
+	}
+}
+
+// Found returns the first of the names that were found.
+func (s *Search) Found() []leaderboard.ShownName {
+	slices.SortFunc(s.found, place.compare)
+	out := make([]leaderboard.ShownName, min(len(s.found), s.q.Limit))
+	for i := range out {
+		out[i] = s.found[i].ShownName
+	}
+	return out
+}
+
+func (p place) compare(other place) int {
+	last := func(is bool) int {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(last(p.later)-last(other.later), last(p.Folded == "")-last(other.Folded == ""), strings.Compare(p.Folded, other.Folded), strings.Compare(p.Member, other.Member))
+}
