@@ -109,8 +109,11 @@ func Texts[T ~string](words []T) []string {
 	return out
 }
 
-// Values returns the parameters of a query, without the zero values of its members.
+// Values returns the parameters of a query, without the zero values of its members; nil for none.
 func Values(query any) url.Values {
+	if query == nil {
+		return nil
+	}
 	out := url.Values{}
 	eachParam(reflect.ValueOf(query), "", func(name string, _ *reflect.StructField, v reflect.Value, _ bool) {
 		if text := textOf(v); text != "" {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
@@ -47,7 +48,7 @@ func (c *Client) board(ctx context.Context, r Request) (b Board, created bool, e
 // Boards lists the boards that have all these labels (nil: all boards), by name. It lists private boards only with a
 // key.
 func (c *Client) Boards(ctx context.Context, labels leaderboard.Labels) iter.Seq2[Board, error] {
-	return Items[Board](ctx, c, Path("boards"), newParams().text("labels", labels.String()).Values, "boards")
+	return Items[Board](ctx, c, Path("boards"), api.Values(api.BoardsListQuery{Labels: labels}), "boards")
 }
 
 // DeleteBoard deletes a board with all its periods. Needs scope admin.
@@ -57,7 +58,7 @@ func (c *Client) DeleteBoard(ctx context.Context, board string) error {
 
 // Periods lists the periods of a board, newest first; window "" is all of them.
 func (c *Client) Periods(ctx context.Context, board string, window leaderboard.Window) iter.Seq2[Period, error] {
-	return Items[Period](ctx, c, Path("boards", board, "periods"), newParams().text("window", string(window)).Values, "periods")
+	return Items[Period](ctx, c, Path("boards", board, "periods"), api.Values(api.PeriodsQuery{Window: window}), "periods")
 }
 
 // Sources returns the state of a derived board. Errors: leaderboard.ErrNotDerived.

@@ -7,31 +7,12 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"net/url"
 	"time"
 
-	"leaderboard/leaderboard"
+	"leaderboard/api"
 )
 
 const headerCursor = "Leaderboard-Cursor"
-
-// ChangesQuery says where the changes of a board begin.
-type ChangesQuery struct {
-	Window leaderboard.Window // "": that of After, or the board's first
-	// After is a cursor: Change.Cursor, Changes.Cursor or Export.Cursor. "": the first change of the current period.
-	After string
-	Limit int           // 1 to 5,000; 0: 1,000
-	Wait  time.Duration // how long Changes waits for a change, up to a minute
-	Once  bool          // Follow ends when there are no more changes for now
-}
-
-func (q *ChangesQuery) params() url.Values {
-	p := newParams().text("window", string(q.Window)).text("after", q.After).int("limit", int64(q.Limit))
-	if q.Wait > 0 {
-		p.Set("wait", q.Wait.String())
-	}
-	return p.Values
-}
 
 // Changes is some of the changes of a board, in the order in which they were committed.
 type Changes struct {
@@ -43,7 +24,7 @@ type Changes struct {
 // scope admin. Errors: leaderboard.ErrHistoryChanged, leaderboard.ErrFeedPruned; after either, export the board and go on
 // from the cursor of that.
 func (c *Client) Changes(ctx context.Context, board string, q ChangesQuery) (Changes, error) {
-	answer, err := c.Do(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "changes"), Query: q.params(), Timeout: q.Wait})
+	answer, err := c.Do(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "changes"), Query: api.Values(q), Timeout: q.Wait})
 	if err != nil {
 		return Changes{}, err
 	}

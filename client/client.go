@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
@@ -175,9 +176,9 @@ func call[T any](ctx context.Context, c *Client, r Request) (T, error) {
 	return out, err
 }
 
-// get asks for a path and decodes the answer.
-func get[T any](ctx context.Context, c *Client, path string, query url.Values) (T, error) {
-	return call[T](ctx, c, Request{Method: http.MethodGet, Path: path, Query: query})
+// get asks for a path with the parameters of a query of package api, nil for none, and decodes the answer.
+func get[T any](ctx context.Context, c *Client, path string, query any) (T, error) {
+	return call[T](ctx, c, Request{Method: http.MethodGet, Path: path, Query: api.Values(query)})
 }
 
 // drop sends a request and ignores the content of the answer.

@@ -2,7 +2,7 @@ package client
 
 import "leaderboard/api"
 
-// The documents of the API are types of package api.
+// The documents of the API and the parameters of its operations are types of package api.
 
 // AuditEntry is the record of one change.
 type AuditEntry = api.AuditEntry
@@ -261,3 +261,33 @@ type Receipt = api.Receipt
 
 // MultiBoardReceipt answers a submission to several boards.
 type MultiBoardReceipt = api.MultiBoardReceipt
+
+// AuditQuery selects records of changes; an empty field does not filter.
+type AuditQuery = api.AuditQuery
+
+// ReadQuery has the parameters of every read; the zero value reads the current period of the board's first window.
+type ReadQuery = api.ReadQuery
+
+// TopQuery asks for a page.
+type TopQuery = api.TopQuery
+
+// FindQuery asks for members by what is shown of them.
+type FindQuery = api.FindQuery
+
+// ScoreQuery asks for the rank that a new entry with a score would have.
+type ScoreQuery = api.ScoreQuery
+
+// HistoryQuery asks for the history of a member.
+type HistoryQuery = api.HistoryQuery
+
+// BoardsQuery selects several boards by name or by labels.
+type BoardsQuery = api.BoardsQuery
+
+// RemoveOptions select a period other than the current ones.
+type RemoveOptions = api.RemoveQuery
+
+// ExportQuery selects what is exported; Export sets its format.
+type ExportQuery = api.ExportQuery
+
+// ChangesQuery says where the changes of a board begin.
+type ChangesQuery = api.ChangesQuery

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 	"time"
 
 	"leaderboard/api"
@@ -47,11 +46,8 @@ func (c *Client) TestEndpoint(ctx context.Context, name string) (EndpointTest, e
 
 // Deliveries lists the deliveries of an endpoint in a state ("": all), newest event first.
 func (c *Client) Deliveries(ctx context.Context, name string, state leaderboard.DeliveryState) iter.Seq2[Delivery, error] {
-	query := url.Values{"limit": {"100"}} // they come with their payloads
-	if state != "" {
-		query.Set("state", string(state))
-	}
-	return Items[Delivery](ctx, c, Path("endpoints", name, "deliveries"), query, "deliveries")
+	query := api.DeliveriesQuery{State: state, Limit: 100} // they come with their payloads
+	return Items[Delivery](ctx, c, Path("endpoints", name, "deliveries"), api.Values(query), "deliveries")
 }
 
 // ReplaySince has an endpoint sent all its events from a moment on once more, and returns how many.

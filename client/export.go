@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"leaderboard/leaderboard"
+	"leaderboard/api"
 )
 
 // Formats of an export.
@@ -20,15 +20,6 @@ const (
 	FormatCSV   = "csv"
 	FormatJSONL = "jsonl"
 )
-
-// ExportQuery names a period.
-type ExportQuery struct {
-	Window leaderboard.Window
-	Period string
-	Raw    bool // in CSV, ids that a spreadsheet would take for a formula come without a quote (') before them
-	// Metadata adds the metadata of entries, on boards with the rule.
-	Metadata bool
-}
 
 // Export is a stream of a period's entries in one state, best first.
 type Export struct {
@@ -45,8 +36,8 @@ type Export struct {
 // Export begins an export in a format. It fails when nothing arrives for longer than the client's timeout. Needs scope
 // admin.
 func (c *Client) Export(ctx context.Context, board, format string, q ExportQuery) (*Export, error) {
-	query := newParams().text("window", string(q.Window)).text("period", q.Period).text("format", format).bool("raw", q.Raw).bool("metadata", q.Metadata)
-	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "export"), Query: query.Values})
+	q.Format = format
+	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "export"), Query: api.Values(q)})
 	if err != nil {
 		return nil, err
 	}

@@ -5,14 +5,15 @@ import (
 	"iter"
 	"net/http"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
 // Held lists held submissions in a state ("": those that wait), newest first: of one board and of one member, or with "" of all.
 // Needs scope admin.
 func (c *Client) Held(ctx context.Context, board, member string, state leaderboard.HeldState) iter.Seq2[Held, error] {
-	query := newParams().text("board", board).text("member", member).text("state", string(state))
-	return Items[Held](ctx, c, Path("held"), query.Values, "held")
+	query := api.HeldQuery{Board: board, Member: member, State: state}
+	return Items[Held](ctx, c, Path("held"), api.Values(query), "held")
 }
 
 // HeldOne returns one held submission. Errors: leaderboard.ErrHeldNotFound. Needs scope admin.
@@ -24,7 +25,7 @@ func (c *Client) HeldOne(ctx context.Context, id string) (Held, error) {
 // The same again changes nothing. Errors: leaderboard.ErrHeldNotFound, ErrHeldDecided, ErrPeriodClosed, ErrPeriodNotFound. Needs
 // scope admin.
 func (c *Client) ApproveHeld(ctx context.Context, id, note string, reopen bool) (Held, error) {
-	return call[Held](ctx, c, Request{Method: http.MethodPost, Path: Path("held", id, "approve"), Query: newParams().bool("reopen", reopen).Values, Body: decision{note}})
+	return call[Held](ctx, c, Request{Method: http.MethodPost, Path: Path("held", id, "approve"), Query: api.Values(api.ReopenQuery{Reopen: reopen}), Body: decision{note}})
 }
 
 // RejectHeld leaves a held submission out. The same again changes nothing. Errors: leaderboard.ErrHeldNotFound, ErrHeldDecided.

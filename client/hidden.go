@@ -5,6 +5,8 @@ import (
 	"iter"
 	"net/http"
 	"time"
+
+	"leaderboard/api"
 )
 
 // hideTimeout is the additional time for hiding and restoring.
@@ -20,7 +22,7 @@ type HideOptions struct {
 // scope admin.
 func (c *Client) HideMember(ctx context.Context, board, member, reason string, o HideOptions) (HiddenMember, error) {
 	return call[HiddenMember](ctx, c, Request{
-		Method: http.MethodPut, Path: hiddenPath(board, member), Query: newParams().bool("reopen", o.Reopen).Values, Timeout: hideTimeout,
+		Method: http.MethodPut, Path: hiddenPath(board, member), Query: api.Values(api.ReopenQuery{Reopen: o.Reopen}), Timeout: hideTimeout,
 		Body: reasonBody{reason, o.Actor},
 	})
 }
@@ -34,8 +36,8 @@ type reasonBody struct {
 // RestoreMember shows a hidden member again on a board ("": everywhere). The reason may be "". Errors:
 // leaderboard.ErrNotHidden. Needs scope admin.
 func (c *Client) RestoreMember(ctx context.Context, board, member, reason string, o HideOptions) error {
-	query := newParams().bool("reopen", o.Reopen).text("reason", reason).text("actor", o.Actor)
-	return c.drop(ctx, Request{Method: http.MethodDelete, Path: hiddenPath(board, member), Query: query.Values, Timeout: hideTimeout})
+	query := api.RestoreQuery{ReopenQuery: api.ReopenQuery{Reopen: o.Reopen}, Reason: reason, Actor: o.Actor}
+	return c.drop(ctx, Request{Method: http.MethodDelete, Path: hiddenPath(board, member), Query: api.Values(query), Timeout: hideTimeout})
 }
 
 func hiddenPath(board, member string) string {
@@ -48,5 +50,5 @@ func hiddenPath(board, member string) string {
 // Hidden lists hidden members: on a board and everywhere, or with board "" of all boards; of one member, or with "" of
 // all. Needs scope admin.
 func (c *Client) Hidden(ctx context.Context, board, member string) iter.Seq2[HiddenMember, error] {
-	return Items[HiddenMember](ctx, c, Path("hidden"), newParams().text("board", board).text("member", member).Values, "hidden")
+	return Items[HiddenMember](ctx, c, Path("hidden"), api.Values(api.HiddenQuery{Board: board, Member: member}), "hidden")
 }

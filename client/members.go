@@ -20,11 +20,11 @@ func (c *Client) Profile(ctx context.Context, member string) (Profile, error) {
 // all. By id it finds members that have a profile, are hidden, or have an entry in one of 500 open periods. Needs scope
 // admin.
 func (c *Client) SearchMembers(ctx context.Context, q string, byName bool) iter.Seq2[FoundMember, error] {
-	query := newParams().text("q", q).text("limit", "100")
+	query := api.SearchQuery{Prefix: q, Limit: 100}
 	if byName {
-		query.text("by", "name")
+		query.By = "name"
 	}
-	return Items[FoundMember](ctx, c, Path("members"), query.Values, "members")
+	return Items[FoundMember](ctx, c, Path("members"), api.Values(query), "members")
 }
 
 // PutProfile sets a member's whole profile; created reports whether there was none before. Needs scope write.

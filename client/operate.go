@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
@@ -24,12 +25,8 @@ type RebuildOptions struct {
 // has the outcome. A run that was waited for and failed is returned together with a *Problem, and is not tried again.
 // Needs scope admin.
 func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (run Run, finished bool, err error) {
-	query := newParams()
-	if o.Wait > 0 {
-		query.text("wait", o.Wait.String())
-	}
 	answer, err := c.Do(ctx, Request{
-		Method: http.MethodPost, Path: Path("boards", board, "rebuild"), Query: query.Values, Timeout: o.Wait,
+		Method: http.MethodPost, Path: Path("boards", board, "rebuild"), Query: api.Values(api.RebuildQuery{Wait: max(0, o.Wait)}), Timeout: o.Wait,
 		Body: struct {
 			Kind   leaderboard.RunKind `json:"kind,omitempty"`
 			Window leaderboard.Window  `json:"window,omitempty"`
@@ -52,7 +49,7 @@ func (c *Client) Run(ctx context.Context, id int64) (Run, error) {
 
 // Runs lists the runs of a board ("": of all boards), newest first. Needs scope admin.
 func (c *Client) Runs(ctx context.Context, board string) iter.Seq2[Run, error] {
-	return Items[Run](ctx, c, Path("runs"), newParams().text("board", board).Values, "runs")
+	return Items[Run](ctx, c, Path("runs"), api.Values(api.RunsQuery{Board: board}), "runs")
 }
 
 // VerifyQuery selects what to compare.
@@ -68,12 +65,12 @@ const verifyTimeout = 5 * time.Minute
 
 // Verify compares the Redis copy of a period with MySQL at one seq. Needs scope admin.
 func (c *Client) Verify(ctx context.Context, board string, q VerifyQuery) (Verification, error) {
-	p := newParams().text("window", string(q.Window)).text("period", q.Period)
+	p := api.VerifyQuery{Window: q.Window, Period: q.Period}
 	if q.Sources {
-		p.text("against", "sources")
+		p.Against = "sources"
 	}
 	return call[Verification](ctx, c, Request{
-		Method: http.MethodGet, Path: Path("boards", board, "verify"), Query: p.Values, Timeout: verifyTimeout,
+		Method: http.MethodGet, Path: Path("boards", board, "verify"), Query: api.Values(p), Timeout: verifyTimeout,
 	})
 }
 

@@ -71,29 +71,3 @@ func copyOf(query url.Values) url.Values {
 	}
 	return out
 }
-
-// params collects the parameters of a query, without zero values.
-type params struct{ url.Values }
-
-func newParams() params { return params{url.Values{}} }
-
-func (p params) text(name, value string) params {
-	if value != "" {
-		p.Set(name, value)
-	}
-	return p
-}
-
-func (p params) int(name string, value int64) params {
-	if value != 0 {
-		p.Set(name, strconv.FormatInt(value, 10))
-	}
-	return p
-}
-
-func (p params) bool(name string, value bool) params {
-	if value {
-		p.Set(name, "true")
-	}
-	return p
-}

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"iter"
+
+	"leaderboard/api"
 )
 
 // Submissions lists the recorded submissions of a member to a board, newest first. Needs scope write.
@@ -12,7 +14,7 @@ func (c *Client) Submissions(ctx context.Context, board, member string) iter.Seq
 
 // Activity counts the recorded submissions to a board in the latest hours, 0 for 48. Needs scope write.
 func (c *Client) Activity(ctx context.Context, board string, hours int) (Activity, error) {
-	return get[Activity](ctx, c, Path("boards", board, "activity"), newParams().int("hours", int64(hours)).Values)
+	return get[Activity](ctx, c, Path("boards", board, "activity"), api.ActivityQuery{Hours: hours})
 }
 
 // Race returns the places of the first ten over time.

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
+	"net/url"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
@@ -26,8 +28,8 @@ type SubmitOptions struct {
 	Play string
 }
 
-func (o *SubmitOptions) params() params {
-	return newParams().bool("standings", o.Standings).text("mode", string(o.Mode)).bool("friends", o.Friends)
+func (o *SubmitOptions) params() url.Values {
+	return api.Values(api.SubmitQuery{Standings: o.Standings, Mode: o.Mode, Friends: o.Friends})
 }
 
 // entry is an entry of a submission as the API takes it.
@@ -90,7 +92,7 @@ func SubmitRequest(board string, scores []leaderboard.Submission, options ...Sub
 		body.Entries[i] = entryOf("", &scores[i])
 		body.Entries[i].Play = o.Play
 	}
-	return Request{Method: http.MethodPost, Path: Path("boards", board, "scores"), Query: o.params().Values, Header: idempotent(o), Body: body}
+	return Request{Method: http.MethodPost, Path: Path("boards", board, "scores"), Query: o.params(), Header: idempotent(o), Body: body}
 }
 
 // SubmitMultiBoard submits 1 to 1,000 scores to up to 50 boards in one transaction. Needs scope write.
@@ -100,7 +102,7 @@ func (c *Client) SubmitMultiBoard(ctx context.Context, scores []leaderboard.Boar
 		body.Entries[i] = entryOf(scores[i].Board, &scores[i].Submission)
 	}
 	o := last(options)
-	r := Request{Method: http.MethodPost, Path: Path("scores"), Query: o.params().Values, Header: idempotent(o), Body: body}
+	r := Request{Method: http.MethodPost, Path: Path("scores"), Query: o.params(), Header: idempotent(o), Body: body}
 	out, own, err := submit[MultiBoardReceipt](ctx, c, r)
 	out.Replayed = out.Replayed && !own
 	return out, err
@@ -127,18 +129,11 @@ func last(options []SubmitOptions) (o SubmitOptions) {
 	return o
 }
 
-// RemoveOptions select a period other than the current ones.
-type RemoveOptions struct {
-	Window leaderboard.Window
-	Period string
-	Reopen bool // correct a closed period
-}
-
 // RemoveMember removes a member's entry from the current periods of a board, or from the one selected. Needs scope
 // admin.
 func (c *Client) RemoveMember(ctx context.Context, board, member string, o RemoveOptions) (Receipt, error) {
 	return call[Receipt](ctx, c, Request{
 		Method: http.MethodDelete, Path: Path("boards", board, "members", member),
-		Query: newParams().text("window", string(o.Window)).text("period", o.Period).bool("reopen", o.Reopen).Values,
+		Query: api.Values(o),
 	})
 }

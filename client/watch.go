@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
@@ -32,14 +33,11 @@ type WatchQuery struct {
 }
 
 func (q *WatchQuery) params() url.Values {
-	p := newParams().text("window", string(q.Window)).text("mode", string(q.Mode))
-	if q.Member == "" {
-		return p.int("limit", int64(q.Limit)).Values
+	out := api.StreamQuery{Window: q.Window, Mode: q.Mode, Limit: q.Limit}
+	if q.Member != "" {
+		out.Limit, out.Member, out.Passed, out.Before, out.After = 0, q.Member, q.OnPassed != nil, &q.Before, &q.After
 	}
-	if q.OnPassed != nil {
-		p.Set("passed", "true")
-	}
-	return aroundParams(p.text("member", q.Member), q.Before, q.After)
+	return api.Values(out)
 }
 
 const (

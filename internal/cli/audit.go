@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
 )
@@ -13,7 +14,7 @@ func (p *program) auditCommand() *cli.Command {
 	var q client.AuditQuery
 	return listing(p, "audit", "list who changed what, newest first; with --json a line for each, to keep them elsewhere", "", func([]string) list {
 		return list{
-			path: client.Path("audit"), query: q.Values(), member: "entries",
+			path: client.Path("audit"), query: api.Values(q), member: "entries",
 			head: []string{"TIME", "ACTOR", "ACTION", "BOARD", "MEMBER", "BEFORE", "AFTER", "REQUEST"}, details: 3,
 		}
 	}, func(t *terminal.Table, e *client.AuditEntry) {
@@ -22,7 +23,7 @@ func (p *program) auditCommand() *cli.Command {
 		boardFlag(&q.Board),
 		memberFlag(&q.Member),
 		actorFlag(&q.Actor),
-		&cli.StringFlag{Name: "action", Usage: "only changes of this kind, such as board.update", Destination: &q.Action},
+		&cli.StringFlag{Name: "action", Usage: "only changes of this kind, such as board.update", Destination: (*string)(&q.Action)},
 		&cli.StringFlag{Name: "since", Usage: "only what was at this `time` or later, as in 2026-11-20T13:00:00Z", Destination: &q.Since},
 		&cli.StringFlag{Name: "until", Usage: "only changes before this `time`", Destination: &q.Until},
 	)
