@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,8 +23,8 @@ import (
 	"leaderboard/internal/wire"
 )
 
-// TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems. With
-// UPDATE_DOCS=1 it writes them.
+// TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems, and the costs in
+// docs/quotas.md against the table of operations. With UPDATE_DOCS=1 it writes them.
 func TestDocsAreCurrent(t *testing.T) {
 	doc, err := apidoc.Parse(api.OpenAPI())
 	if err != nil {
@@ -35,10 +38,15 @@ func TestDocsAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	quotas, err := os.ReadFile("../docs/quotas.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, made := range []struct {
 		file            string
 		current, served []byte
 	}{
+		{"../docs/quotas.md", withHeavyWork(quotas), quotas},
 		{"web/openapi.json", doc.JSON(), openAPIJSON},
 		{"web/docs.html", page, docsHTML},
 	} {
@@ -47,9 +55,28 @@ func TestDocsAreCurrent(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else if !bytes.Equal(made.current, made.served) {
-			t.Errorf("%s is older than openapi.yaml or problems.go: make docs", made.file)
+			t.Errorf("%s is older than openapi.yaml, operations.go or problems.go: make generate-docs", made.file)
 		}
 	}
+}
+
+// withHeavyWork returns docs/quotas.md with the costs of the table of operations.
+func withHeavyWork(page []byte) []byte {
+	const head = "| units of heavy work | for |\n|---|---|\n"
+	doc, _ := apitest.Document()
+	of := map[int][]string{}
+	for _, op := range api.Operations() {
+		if summary := doc.Paths.Value(op.Path).GetOperation(op.Method).Summary; op.Heavy > 0 {
+			of[op.Heavy] = append(of[op.Heavy], strings.ToLower(summary[:1])+summary[1:])
+		}
+	}
+	rows := head
+	for _, units := range slices.Backward(slices.Sorted(maps.Keys(of))) {
+		rows += fmt.Sprintf("| %d | %s |\n", units, strings.Join(of[units], "; "))
+	}
+	before, after, _ := bytes.Cut(page, []byte(head))
+	_, after, _ = bytes.Cut(append([]byte("\n"), after...), []byte("\n\n"))
+	return slices.Concat(before, []byte(rows), []byte("\n"), after)
 }
 
 // TestDocs: the page tells of every route, schema and problem, its links lead somewhere, and it needs no other host.
