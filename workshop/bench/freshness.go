@@ -299,8 +299,10 @@ func (f *freshness) quantile(q float64) time.Duration { return quantile(f.ages, 
 
 // row is the line of the table.
 func (f *freshness) row(fault string) row {
-	here := fmt.Sprintf("at most %s, p99 %s, p50 %s; %s answers: %d stale, %d back, %d errors; %s commits",
-		inMS(f.quantile(1)), inMS(f.quantile(0.99)), inMS(f.quantile(0.5)), thousands(f.samples), f.stale, f.back, f.failed, thousands(f.commits))
+	here := fmt.Sprintf("at most %s, p99 %s, p50 %s; %s answers", inMS(f.quantile(1)), inMS(f.quantile(0.99)), inMS(f.quantile(0.5)), thousands(f.samples))
+	if f.stale+f.back+f.failed > 0 {
+		here += fmt.Sprintf(": %d stale, %d back, %d errors", f.stale, f.back, f.failed)
+	}
 	if f.stale > 0 {
 		here += fmt.Sprintf("; stale ones at most %s, %d of them back", inMS(f.staleMax), f.backStale)
 	}
