@@ -7,7 +7,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestValues: what is zero is not given, but by a pointer.
+// TestValues: zero values are left out, except behind a pointer.
 func TestValues(t *testing.T) {
 	none := 0
 	for want, query := range map[string]any{

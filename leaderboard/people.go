@@ -23,7 +23,7 @@ const (
 	MaxResetNames    = 10   // that were taken away and are remembered
 )
 
-// Profile is what answers show of a member beside its entries. It decides no rank.
+// Profile is the name and the attributes that answers show next to a member's entries. It does not affect ranks.
 type Profile struct {
 	Member      string
 	DisplayName string     // at most MaxDisplayName bytes of UTF-8, "" for none
@@ -34,8 +34,8 @@ type Profile struct {
 	ResetNames string
 }
 
-// Attributes are the members of a JSON object in one canonical form: names in byte order, no spaces, numbers as they
-// were written. So equal attributes are equal strings.
+// Attributes are the members of a JSON object in one canonical form: names in byte order, no spaces, numbers as written. So
+// equal attributes are equal strings.
 type Attributes string
 
 // NoAttributes is an empty object.
@@ -248,7 +248,7 @@ func invalidProfile(fields ...FieldError) *RuleError {
 type MemberQuery struct {
 	Prefix      string // "": all of them
 	ByName      bool   // in the order of FoldName, then of ids; only members with a name
-	AfterName   string // folded by FoldName; the search goes on after it
+	AfterName   string // folded by FoldName; the search continues after it
 	AfterMember string
 	Limit       int
 }
@@ -261,26 +261,26 @@ type FoundMembers struct {
 	Partial bool
 }
 
-// FoundMember is a member with its profile, if it has one.
+// FoundMember is a member with its profile, if any.
 type FoundMember struct {
 	Member  string
 	Profile *Profile
 }
 
-// ShownQuery asks for the members with a visible entry in a period by a shown name: the display name of a member, or else its id. In a period
-// of at most MaxNamesRead entries it finds the names of which any word begins so, without regard to case and accents; in a larger one the names
-// that begin so, display names in whatever case and ids as they are.
+// ShownQuery asks for the members with a visible entry in a period by a shown name: the display name of a member, or else
+// its id. In a period of at most MaxNamesRead entries it finds the names with a word that begins so, without regard to case
+// and accents; in a larger period the names that begin so, display names in any case and ids in the exact case.
 type ShownQuery struct {
 	Period int64  // its id; a period without a row has no entries
-	Prefix string // what the name, or a word of it, begins with
+	Prefix string // the beginning of the name, or of a word of it
 	Whole  bool   // Prefix is the whole name
 	After  ShownName
 	Limit  int
 }
 
-// ShownName is the place of a member in the order of such a search. In a small period the names come first that begin so, then those in which a
-// later word does; in both parts, and in a large period, those with a display name by that and then by id, after them the others by id. The zero
-// value is before all of them.
+// ShownName is the place of a member in the order of such a search. In a small period names that begin so come first, then
+// names with a later word that does; in both parts, and in a large period, members with a display name come by that name
+// and then by id, after them the others by id. The zero value is before all of them.
 type ShownName struct {
 	Folded string // the display name in the form of FoldName, "" for none
 	Member string
@@ -296,14 +296,14 @@ type ShownMembers struct {
 // MaxShownSearched is how many names, and how many ids, a search in a large period looks at.
 const MaxShownSearched = 5000
 
-// MaxNamesRead is how many entries a period has at most of which a search reads all names.
+// MaxNamesRead is the greatest number of entries of a period in which a search reads all names.
 const MaxNamesRead = 10_000
 
 // MaxSearched is how many open periods a search by id reads.
 const MaxSearched = 500
 
-// FoldName returns the form of a name for searching and ordering: of letters that differ in case only, the one that
-// comes first in Unicode. It is no longer than name. Marks count: é is not e.
+// FoldName returns the form of a name for searching and ordering. It replaces letters that differ only in case by the first
+// of them in Unicode. It is no longer than name. Marks count: é is not e.
 func FoldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r

@@ -11,8 +11,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q, or is q where that is so short that it
-// would list the members. A cursor has the name of a member that is on the board, never of one that is not.
+// find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q, or is q if q is so
+// short that it would list the members. A cursor only has names of members on the board.
 func (h *handlers) find(c *httpapi.Call) error {
 	q := leaderboard.ShownQuery{Limit: int(c.Params.Integer("limit")) + 1, Prefix: prefixParam(c)}
 	q.Whole = !names.Enough(q.Prefix)

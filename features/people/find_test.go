@@ -11,8 +11,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestFindMembers: anybody finds members of a public board by what is shown of them, page by page, with their ranks; on a private one only
-// who may read it. Hidden members are not found, nor named by a cursor.
+// TestFindMembers: anybody finds members of a public board by their shown names, page by page, with their ranks; on a
+// private one only who may read it. Hidden members are not found, nor named by a cursor.
 func TestFindMembers(t *testing.T) {
 	e := newEnv(t)
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m-1", Score: 5}, leaderboard.Submission{Member: "m-2", Score: 7}, leaderboard.Submission{Member: "m-3", Score: 9},

@@ -1,4 +1,4 @@
-// Package names finds names by what people type who look for somebody.
+// Package names finds names by the text of people who look for somebody.
 package names
 
 import (
@@ -13,8 +13,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// bare returns a name without case and accents: Émile and EMILE are the same, so are Ørsted and orsted. Marks of other scripts than those of
-// Europe stay, since they make other letters.
+// bare returns a name without case and accents: Émile and EMILE are the same, like Ørsted and orsted. Marks of scripts
+// outside of Europe stay, since they make other letters.
 func bare(name string) string {
 	var b strings.Builder
 	for _, r := range leaderboard.FoldName(norm.NFKD.String(name)) {
@@ -84,7 +84,7 @@ type Search struct {
 	found []place
 }
 
-// place is where a name stands in the order of what was found.
+// place is the place of a name in the order of the result.
 type place struct {
 	leaderboard.ShownName
 
@@ -98,7 +98,7 @@ func NewSearch(q *leaderboard.ShownQuery) *Search {
 	return s
 }
 
-// place returns where a name stands, and whether it is one that is looked for.
+// place returns the place of a name, and whether the name matches.
 func (s *Search) place(n leaderboard.ShownName) (p place, ok bool) {
 	shown := bare(cmp.Or(n.Folded, n.Member))
 	if s.q.Whole {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFound: what people type finds a name at its beginning, or at that of a later word.
+// TestFound: a text finds a name at its beginning, or at the beginning of a later word.
 func TestFound(t *testing.T) {
 	for _, c := range []struct {
 		name, typed  string
