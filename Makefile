@@ -19,7 +19,9 @@ export GORACE ?= atexit_sleep_ms=0
 help: ## list the targets, and the kinds that test, generate and dist have
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2} /^[a-z]+-[a-z]+:.*## / {sub("-", " KIND=", $$1); printf "make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
+run: ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
+	@echo 'Compiling bin/leaderboard: two minutes the first time, seconds after that. Then MySQL and Redis start, and the addresses are printed.'
+	@$(MAKE) --no-print-directory --silent build
 	@exec bin/leaderboard dev $(ARGS)
 
 test: ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names

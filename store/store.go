@@ -134,6 +134,9 @@ const MigrationRights = mysql.MigrationRights
 // exist.
 func IsDenied(err error) bool { return mysql.IsDenied(err) }
 
+// LacksDatabase reports whether there is no database of the name that the DSN has.
+func LacksDatabase(err error) bool { return mysql.LacksDatabase(err) }
+
 // Probe returns the connection of Ping, for health alone.
 func (s *Store) Probe() *sql.DB { return s.db.Health }
 

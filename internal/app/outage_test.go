@@ -345,7 +345,7 @@ func TestRedisIsBackWithoutReaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	apptest.Eventually(t, func() string {
-		if got := breaker(); got != closed || a.lines("Redis answers again") == 0 {
+		if got := breaker(); got != closed || a.lines(`"Redis answers again" after=`) == 0 {
 			return "the log says nothing, " + got
 		}
 		return ""

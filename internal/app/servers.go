@@ -69,9 +69,13 @@ func faultOf(dsn string, err error) error {
 	case errors.Is(err, store.ErrReadOnly):
 		f.Check, f.Wrong = serverfault.CheckReadOnly, "it is read-only: a replica, or a primary that another one has taken over from"
 		f.Remedy = "give the primary's address in --mysql-dsn, or SET GLOBAL read_only = OFF on it"
+	case store.LacksDatabase(err):
+		_, name, _ := strings.Cut(PlaceOfDSN(dsn), "/")
+		f.Check, f.Wrong = serverfault.CheckSchema, "there is no database "+name
+		f.Remedy = "CREATE DATABASE `" + name + "`, or mend its name in --mysql-dsn"
 	case store.IsDenied(err):
 		f.Check, f.Wrong = serverfault.CheckPrivileges, "the account is not let in ("+err.Error()+")"
-		f.Remedy = "mend user, password, database or tls in --mysql-dsn, or GRANT SELECT, INSERT, UPDATE, DELETE ON the database to it"
+		f.Remedy = "mend user, password, database or tls in --mysql-dsn, or CREATE DATABASE if it is missing, and GRANT SELECT, INSERT, UPDATE, DELETE ON it to the account"
 	default:
 		return nil
 	}
@@ -138,7 +142,7 @@ type redisState struct {
 	mu         sync.Mutex // guards the fields below
 	alone      bool       // readers leave it alone
 	unanswered bool       // it did not answer the last check
-	away       bool       // the log has said that it is away
+	since      time.Time  // when the log said that it is away, zero while it answers
 }
 
 func newRedisState() *redisState { return &redisState{soon: make(chan struct{}, 1)} }
@@ -170,12 +174,13 @@ func (r *redisState) answered(err error, log *slog.Logger) {
 // tell logs when Redis goes away or comes back. mu is held.
 func (r *redisState) tell(log *slog.Logger) {
 	switch away := r.alone || r.unanswered; {
-	case away && !r.away:
+	case away && r.since.IsZero():
+		r.since = time.Now()
 		log.Warn("Redis does not answer, all goes on without it")
-	case !away && r.away:
-		log.Info("Redis answers again")
+	case !away && !r.since.IsZero():
+		log.Info("Redis answers again", "after", time.Since(r.since).Round(time.Millisecond).String())
+		r.since = time.Time{}
 	}
-	r.away = r.alone || r.unanswered
 }
 
 // health returns the fault that /readyz shows, nil for none.

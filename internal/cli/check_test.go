@@ -167,6 +167,7 @@ func TestCheck(t *testing.T) {
 	execSQL(t, db, "CREATE USER "+user+" IDENTIFIED BY 'right'")
 	t.Cleanup(func() { _, _ = db.Exec("DROP USER " + user) })
 	_, at, _ := strings.Cut(dsns["MySQL"], "@")
+	server, _, _ := strings.Cut(strings.TrimPrefix(at, "tcp("), ")")
 	locked := testenv.PrivateRedis(t)
 	admin := redis.NewClient(&redis.Options{Addr: locked.Addr})
 	defer admin.Close()
@@ -184,6 +185,7 @@ func TestCheck(t *testing.T) {
 		states, says string
 	}{
 		"MySQL away":     {[]string{"--mysql-dsn", "root:secret@tcp(127.0.0.1:1)/lb"}, exitFailed, "mysql failed, " + unasked, "start it, or mend its address in --mysql-dsn"},
+		"no database":    {[]string{"--mysql-dsn", "root@tcp(" + server + ")/no_such"}, exitFailed, "mysql failed, " + unasked, "there is no database no_such: CREATE DATABASE `no_such`, or mend its name in --mysql-dsn"},
 		"wrong password": {[]string{"--mysql-dsn", user + ":secret@" + at}, exitFailed, "mysql failed, " + unasked, "mend user, password, database or tls in --mysql-dsn"},
 		"Redis away":     {[]string{"--redis-url", "redis://:secret@127.0.0.1:1/0"}, exitOK, "redis warning, mysql warning", "mend --redis-url; servers work without it"},
 		"no Redis":       {nil, exitOK, "mysql warning", "none is given"},

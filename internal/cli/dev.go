@@ -49,15 +49,18 @@ func (p *program) devCommand() *cli.Command {
 	return p.leaf("dev", "start private servers and demo boards under ./.leaderboard, and serve", "",
 		func(ctx context.Context, _ []string) error { return p.dev(ctx, o) },
 		append(p.serverFlags(&o.Config),
-			text(p.setting("dir", "folder of the private servers' data and the admin key"), &o.dir),
-			whole(p.setting("members", "members of the demo board when it is first made"), &o.members, 1, 10_000_000),
-			toggle(p.setting("quiet-demo", "start without the demo player, who submits a score or two a second to the demo boards"), &o.quiet))...)
+			text(p.mainSetting("dir", "folder of the private servers' data and the admin key"), &o.dir),
+			whole(p.mainSetting("members", "members of the demo board when it is first made"), &o.members, 1, 10_000_000),
+			toggle(p.mainSetting("quiet-demo", "start without the demo player, who submits a score or two a second to the demo boards"), &o.quiet))...)
 }
 
 // dev starts private servers, loads demo boards, serves them and a game, and stops all of it when ctx ends. The data are kept.
 func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 	if err := cmp.Or(needBothFiles(&cfg.Config), needSettings(&cfg.Config)); err != nil {
 		return err
+	}
+	if _, given := p.given["log-level"]; !given {
+		cfg.LogLevel = "warn" // the welcome comes last
 	}
 	listener, err := app.Listen("listen", cfg.Listen) // first, to fail before anything is started when the port is taken
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 // setting is the part that all checked flags share.
 type setting struct {
 	name, usage string
+	section     string // of the help of a command with many options
 	program     *program
 	variable    bool   // there is an environment variable too
 	hidden      bool   // in no help
@@ -34,6 +35,11 @@ func (p *program) option(name, usage string) setting {
 // setting names a flag that is an environment variable too.
 func (p *program) setting(name, usage string) setting {
 	return setting{name: name, usage: usage, program: p, variable: true}
+}
+
+// mainSetting names a setting that help shows first.
+func (p *program) mainSetting(name, usage string) setting {
+	return setting{name: name, usage: usage, section: mainSection, program: p, variable: true}
 }
 
 // origin is where a setting got its value from.
@@ -81,7 +87,7 @@ type parser[T any] struct {
 // newChecked makes a flag for *at, whose value is the default.
 func newChecked[T any](s setting, at *T, parse func(string) (T, error)) *checked[T] {
 	place := "--" + s.name
-	f := &checked[T]{Name: s.name, Usage: s.usage, Value: *at, Destination: at, Hidden: s.hidden}
+	f := &checked[T]{Name: s.name, Usage: s.usage, Value: *at, Destination: at, Hidden: s.hidden, Category: s.section}
 	f.Config = parser[T]{parse: parse, reject: func(err error) {
 		s.program.faults = append(s.program.faults, fmt.Sprintf("%s: %s", place, err))
 	}, taken: func() {

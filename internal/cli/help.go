@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -16,13 +17,21 @@ Usage: {{wrap .UsageText 7}}
 {{- with .Description}}
 
 {{wrap . 0}}{{end}}
-{{- if .VisibleCommands}}
+{{- $column := offsetCommands .VisibleCommands 5}}{{range groups .}}
 
-Commands:{{template "visibleCommandTemplate" .}}{{end}}
+{{.Title}}:{{range .Of}}
+   {{$name := join .Names ", "}}{{$name}}{{indent (subtract $column (offset $name 3)) ""}}{{wrap .Usage $column}}{{end}}{{end}}
+{{- range sections .}}
 
-Options:{{range .VisibleFlags}}
-  {{wrap (entry .String) 8}}{{end}}
+{{.Title}}:{{range .Of}}
+  {{wrap (entry .String) 8}}{{end}}{{end}}
 `
+
+// mainSection is the section of the options of a server that matter most.
+const mainSection = "Begin with these"
+
+// mostInOneSection is how many options a command may have whose help shows them in one list.
+const mostInOneSection = 20
 
 // The widths of help: that of the terminal, within bounds that are good to read.
 const (
@@ -40,7 +49,49 @@ func printHelp(w io.Writer, _ string, command any) {
 	cli.DefaultPrintHelpCustom(w, helpTemplate, command, map[string]any{
 		"wrapAt": func() int { return width },
 		"entry":  func(flag string) string { return strings.Replace(flag, "\t", "\n", 1) },
+		"groups": func(c *cli.Command) []helpGroup[*cli.Command] {
+			return grouped("commands", c.VisibleCommands(), func(c *cli.Command) string { return c.Category })
+		},
+		"sections": func(c *cli.Command) []helpGroup[cli.Flag] {
+			flags := c.VisibleFlags()
+			return grouped("options", flags, func(f cli.Flag) string {
+				if f, ok := f.(cli.CategorizableFlag); ok && len(flags) > mostInOneSection {
+					return f.GetCategory()
+				}
+				return ""
+			})
+		},
 	})
+}
+
+// helpGroup is commands or options under a title.
+type helpGroup[T any] struct {
+	Title string
+	Of    []T
+}
+
+// grouped puts things that have one title together, in the order of the first of each, things without a title come last.
+func grouped[T any](kind string, all []T, title func(T) string) (groups []helpGroup[T]) {
+	var rest []T
+	for _, one := range all {
+		name := title(one)
+		at := slices.IndexFunc(groups, func(g helpGroup[T]) bool { return g.Title == name })
+		switch {
+		case name == "":
+			rest = append(rest, one)
+		case at < 0:
+			groups = append(groups, helpGroup[T]{name, []T{one}})
+		default:
+			groups[at].Of = append(groups[at].Of, one)
+		}
+	}
+	switch {
+	case len(rest) == 0:
+		return groups
+	case len(groups) > 0:
+		kind = "other " + kind
+	}
+	return append(groups, helpGroup[T]{strings.ToUpper(kind[:1]) + kind[1:], rest})
 }
 
 // plainUsage returns the usage of a flag without the backquotes that mark the name of its value.

@@ -105,16 +105,23 @@ func (p *program) root() *cli.Command {
 			"Options with a name in brackets, as in [$LEADERBOARD_URL], are environment variables too.\n" +
 			"--url, --key and --context may stand before a command that asks a server, or behind it with its other options.",
 		Flags: p.rootFlags(),
-		Commands: []*cli.Command{
-			p.devCommand(), p.serveCommand(),
-			p.migrateCommand(), p.refreshCommand(), p.runCommand(), p.verifyCommand(), p.indexCommand(),
-			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.standingsCommand(), p.distributionCommand(), p.historyCommand(), p.submissionsCommand(), p.activityCommand(), p.watchCommand(), p.followCommand(),
-			p.exportCommand(), p.importCommand(),
-			p.memberCommand(), p.removeCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.heldCommand(), p.auditCommand(),
-			p.keyCommand(), p.issuerCommand(), p.tokenCommand(), p.playCommand(), p.endpointCommand(),
-			p.contextCommand(), p.statusCommand(), p.healthCommand(), p.versionCommand(), p.completionCommand(), p.manCommand(),
+		Commands: slices.Concat(
+			under("Start here", p.devCommand(), p.contextCommand(), p.completionCommand(), p.manCommand(), p.versionCommand()),
+			under("Scores",
+				p.submitCommand(), p.topCommand(), p.rankCommand(), p.standingsCommand(), p.historyCommand(), p.submissionsCommand(), p.heldCommand(), p.playCommand(),
+				p.distributionCommand(), p.activityCommand(), p.watchCommand(), p.followCommand()),
+			under("Boards", p.boardCommand(), p.refreshCommand(), p.runCommand(), p.verifyCommand(), p.indexCommand()),
+			under("Members", p.memberCommand(), p.removeCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.tokenCommand(), p.issuerCommand()),
+			under("Run it", p.serveCommand(), p.migrateCommand(), p.statusCommand(), p.healthCommand(), p.keyCommand(), p.endpointCommand(), p.auditCommand()),
+			under("Data", p.exportCommand(), p.importCommand()),
+		),
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			if cmd.Args().Present() {
+				return unknownCommand(ctx, cmd)
+			}
+			printHelp(p.out, "", cmd)
+			return nil
 		},
-		Action:         unknownCommand,
 		Reader:         p.in,
 		Writer:         p.out,
 		ErrWriter:      p.err,
@@ -128,4 +135,12 @@ func (p *program) root() *cli.Command {
 		}
 	}
 	return root
+}
+
+// under puts commands under a heading of the help.
+func under(heading string, commands ...*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		c.Category = heading
+	}
+	return commands
 }

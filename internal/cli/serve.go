@@ -34,7 +34,7 @@ func (p *program) serveCommand() *cli.Command {
 			return p.serve(ctx, &cfg)
 		}
 	}, append(flags,
-		&cli.BoolFlag{Name: "check", Usage: "do not serve: check all that a start needs, change nothing, and say what is wrong; status 1 when it would not start", Destination: &check},
+		&cli.BoolFlag{Name: "check", Category: mainSection, Usage: "do not serve: check all that a start needs, change nothing, and say what is wrong; status 1 when it would not start", Destination: &check},
 		jsonFlag(&json))...)
 }
 

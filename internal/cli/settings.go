@@ -28,7 +28,11 @@ func (p *program) serverFlags(cfg *app.Config, names ...string) (flags []cli.Fla
 
 // serverFlag returns the flag of a setting.
 func (p *program) serverFlag(f *settings.Field) cli.Flag {
-	s := setting{name: f.Name, usage: f.Doc, program: p, variable: true, hidden: f.Hidden, goes: f.Old, instead: f.Instead}
+	section := f.Section
+	if f.Main {
+		section = mainSection
+	}
+	s := setting{name: f.Name, section: section, usage: f.Doc, program: p, variable: true, hidden: f.Hidden, goes: f.Old, instead: f.Instead}
 	switch at := f.Value.(type) {
 	case *bool:
 		return toggle(s, at)

@@ -84,8 +84,7 @@ func sections() []section {
 // settingsDocument returns the flags that have variables as Markdown, a section at a time: docs/settings.md without its end, about tracing.
 func settingsDocument(t *testing.T) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Settings\n\nSettings are flags and environment variables. A flag wins over its variable; an empty variable counts as not set. `serve` also reads [a file](#a-file-of-settings), clients read " +
-		"[contexts](#contexts).\nFlags stand after the command; `--url`, `--key` and `--context` may also stand before it. Durations are written as in `100ms`, `10s`, `1h30m`. `leaderboard help COMMAND` and the manual page describe the other flags. TestSettingsDocument of `internal/cli` writes this page.\n")
+	b.WriteString("# Settings\n\n<!-- TestSettingsDocument of internal/cli writes this page. -->\n")
 	for i, s := range sections() {
 		separator := " ·\n"
 		if i == 0 {
@@ -94,7 +93,7 @@ func settingsDocument(t *testing.T) []byte {
 		anchor := strings.NewReplacer(" ", "-", "(", "", ")", "", ",", "").Replace(strings.ToLower(s.title))
 		fmt.Fprintf(&b, "%s[%s](#%s)", separator, s.title, anchor)
 	}
-	b.WriteString(" ·\n[Tracing](#tracing) ·\n[A file of settings](#a-file-of-settings) ·\n[Contexts](#contexts)\n")
+	b.WriteString(" ·\n[How they are given](#how-they-are-given) ·\n[Tracing](#tracing) ·\n[A file of settings](#a-file-of-settings) ·\n[Contexts](#contexts)\n")
 	flags := allFlags(t, &program{})
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "\n## %s\n\n| flag | variable | default | |\n|---|---|---|---|\n", s.title)
@@ -113,6 +112,8 @@ func settingsDocument(t *testing.T) []byte {
 			t.Errorf("--%s has a variable and is not documented", name)
 		}
 	}
+	b.WriteString("\n## How they are given\n\nSettings are flags and environment variables. A flag wins over its variable; an empty variable counts as not set. `serve` also reads [a file](#a-file-of-settings), clients read " +
+		"[contexts](#contexts).\nFlags stand after the command; `--url`, `--key` and `--context` may also stand before it. Durations are written as in `100ms`, `10s`, `1h30m`. `leaderboard help COMMAND` and the manual page describe the other flags.\n")
 	return b.Bytes()
 }
 

@@ -98,7 +98,7 @@ func textsOf(n *yaml.Node, of string, keys []string) (map[string]string, error) 
 
 // configFlag names a file of settings. names returns the names of the settings.
 func (p *program) configFlag(names func() []string) *checked[string] {
-	return newChecked(p.setting("config", "YAML `file` of settings, by the names of the flags as in listen: 127.0.0.1:8080; flags and variables win"), new(string), func(v string) (string, error) {
+	return newChecked(p.mainSetting("config", "YAML `file` of settings, by the names of the flags as in listen: 127.0.0.1:8080; flags and variables win"), new(string), func(v string) (string, error) {
 		n, err := readYAML(v)
 		if err != nil {
 			return "", err

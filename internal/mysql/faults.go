@@ -333,3 +333,6 @@ func (d *DB) attempt(ctx context.Context, statement string) error {
 
 // IsDenied reports whether a statement failed because the account may not run it, or because it cannot connect as the DSN says.
 func IsDenied(err error) bool { return isDeniedNumber(number(err)) || isUnfit(err) }
+
+// LacksDatabase reports whether there is no database of the name that the DSN has.
+func LacksDatabase(err error) bool { return number(err) == errNoDatabase }

@@ -5,7 +5,8 @@
 //	doc      what it is, in a sentence
 //	value    the words of doc that stand for the value in help, as in --listen host:port
 //	default  the value when it is not given, as it is written; without the tag it is what the struct has, which help does not show
-//	section  of the document, for this member and those after it
+//	section  of the document and of help, for this member and those after it
+//	main     anything: help shows it first, with the few that matter most
 //	words    the values that a text may have, separated by commas
 //	range    the least and the greatest number, as in "1,100", or the least duration, as in "1m"
 //	bytes    how long each text of a list may be
@@ -31,6 +32,7 @@ type Field struct {
 	Name, Doc, Default, Section, Command, Instead string
 
 	Words       []string
+	Main        bool
 	Hidden, Old bool
 	Value       any                     // points to the member; nil: it has a form of its own
 	Set         func(text string) error // reads a value that is not empty
@@ -127,7 +129,7 @@ func fieldsOf(holder any) (fields []Field) {
 
 // fieldOf reads what tags say for people.
 func fieldOf(name string, tag reflect.StructTag) Field {
-	f := Field{Name: name, Doc: tag.Get("doc"), Default: tag.Get("default"), Command: tag.Get("command"), Hidden: tag.Get("hidden") != ""}
+	f := Field{Name: name, Doc: tag.Get("doc"), Default: tag.Get("default"), Command: tag.Get("command"), Main: tag.Get("main") != "", Hidden: tag.Get("hidden") != ""}
 	if f.Instead, f.Old = tag.Lookup("old"); f.Old {
 		f.Hidden = true
 	} else if f.Doc == "" {

@@ -48,7 +48,7 @@ func processState(pid int) (state string, parent int) {
 // dev starts `leaderboard dev` on a folder and waits until it is up.
 func dev(t *testing.T, dir string) (*process, *api) {
 	t.Helper()
-	p := start(t, "dev", []string{"LEADERBOARD_KEYS=admin:" + adminKey}, "dev", "--dir", dir, "--listen", "127.0.0.1:0", "--members", "200", "--quiet-demo", "--log", "json")
+	p := start(t, "dev", []string{"LEADERBOARD_KEYS=admin:" + adminKey}, "dev", "--dir", dir, "--listen", "127.0.0.1:0", "--members", "200", "--quiet-demo", "--log", "json", "--log-level", "info")
 	url := p.err.awaitLog(t, "serving", "addr")
 	p.out.awaitLine(t, "the welcome", func(line string) bool { return strings.Contains(line, url) }, false)
 	return p, newAPI(t, url)
