@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ type document struct {
 }
 
 // startDocument reads a page and starts a server for it. Its commands run in a folder of their own.
-func startDocument(t *testing.T, file string) (*document, []string) {
+func startDocument(t *testing.T, file string, redisURL ...string) (*document, []string) {
 	t.Helper()
 	file, err := filepath.Abs(file) // the test may go elsewhere
 	if err != nil {
@@ -40,7 +41,7 @@ func startDocument(t *testing.T, file string) (*document, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := startTransferring(t)
+	tr := startTransferring(t, redisURL...)
 	return &document{transferring: tr, page: file, env: map[string]string{"LEADERBOARD_URL": tr.URL, "LEADERBOARD_KEY": apptest.AdminKey}}, strings.Split(string(content), "\n")
 }
 
@@ -120,6 +121,9 @@ func (d *document) do(command string) string {
 		answer, err := redisAt(d.T, d.env["REDIS"]).Do(d.T.Context(), asAny(words[1:])...).Result()
 		if err != nil {
 			d.T.Fatal(err)
+		}
+		if score, ok := answer.(float64); ok {
+			return strconv.FormatFloat(score, 'f', -1, 64) // as redis-cli shows it
 		}
 		return fmt.Sprint(answer)
 	case "mysql":
@@ -259,6 +263,17 @@ func TestTutorial(t *testing.T) {
 	d, lines := startDocument(t, "../../docs/tutorial.md")
 	d.run(lines)
 	if d.ran < 20 {
+		t.Errorf("the page has %d commands", d.ran)
+	}
+}
+
+// TestWhyDocument runs every command of docs/why.md, on the Redis that the service has too.
+func TestWhyDocument(t *testing.T) {
+	redisURL := testenv.Redis(t)
+	d, lines := startDocument(t, "../../docs/why.md", redisURL)
+	d.env["REDIS"] = redisURL
+	d.run(lines)
+	if d.ran < 18 {
 		t.Errorf("the page has %d commands", d.ran)
 	}
 }

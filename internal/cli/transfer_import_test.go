@@ -23,9 +23,9 @@ type transferring struct {
 	dir string
 }
 
-func startTransferring(t *testing.T) *transferring {
+func startTransferring(t *testing.T, redisURL ...string) *transferring {
 	t.Helper()
-	return &transferring{serving(t), t.TempDir()}
+	return &transferring{serving(t, redisURL...), t.TempDir()}
 }
 
 // file returns the path of a file in the folder, with this content unless it is "".
