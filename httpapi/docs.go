@@ -24,7 +24,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// What is shown of openapi.yaml is made when that, web/style.css or web/manual.js changes: make docs
+// What is shown of openapi.yaml and README.md is made when these, web/style.css or web/manual.js change: make generate-docs
 var (
 	//go:embed web/openapi.json
 	openAPIJSON []byte
@@ -36,6 +36,8 @@ var (
 	pageStyle string
 	//go:embed web/manual.js
 	pageScript string
+	//go:embed web/readme.txt
+	introduction []byte
 )
 
 // docPages serves the document of the API and pages for people. Each is made ready once, when it is first asked for.
@@ -91,7 +93,7 @@ func (m *docPages) document(c *Call) error {
 }
 
 func documentPages(base string) (map[string]*static, error) {
-	m, err := manual.New(docs.Files, pageStyle, pageScript)
+	m, err := manual.New(docs.Files, introduction, pageStyle, pageScript)
 	if err != nil {
 		return nil, err
 	}

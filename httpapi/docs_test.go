@@ -49,13 +49,14 @@ func TestDocsAreCurrent(t *testing.T) {
 		{"../docs/quotas.md", withHeavyWork(quotas), quotas},
 		{"web/openapi.json", doc.JSON(), openAPIJSON},
 		{"web/docs.html", page, docsHTML},
+		{"web/readme.txt", whatThisIs(t), introduction},
 	} {
 		if os.Getenv("UPDATE_DOCS") != "" {
 			if err := os.WriteFile(made.file, made.current, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		} else if !bytes.Equal(made.current, made.served) {
-			t.Errorf("%s is older than openapi.yaml, operations.go or problems.go: make generate-docs", made.file)
+			t.Errorf("%s is older than openapi.yaml, operations.go, README.md or problems.go: make generate-docs", made.file)
 		}
 	}
 }
@@ -77,6 +78,20 @@ func withHeavyWork(page []byte) []byte {
 	before, after, _ := bytes.Cut(page, []byte(head))
 	_, after, _ = bytes.Cut(append([]byte("\n"), after...), []byte("\n\n"))
 	return slices.Concat(before, []byte(rows), []byte("\n"), after)
+}
+
+// whatThisIs returns the beginning of the README, up to its first picture or section.
+func whatThisIs(t *testing.T) []byte {
+	t.Helper()
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := regexp.MustCompile(`(?m)^(?:\[?!\[|## )`).FindIndex(readme)
+	if end == nil {
+		t.Fatal("README.md has neither a picture nor a section")
+	}
+	return append(bytes.TrimSpace(readme[:end[0]]), '\n')
 }
 
 // TestDocs: the page tells of every route, schema and problem, its links lead somewhere, and it needs no other host.
@@ -170,8 +185,9 @@ var notText = regexp.MustCompile(`(?s)<(script|pre|code)\b.*?</(?:script|pre|cod
 func TestManual(t *testing.T) {
 	e := newEnv(t)
 	files, err := filepath.Glob("../docs/*.md")
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d documents, %v", len(files), err)
+	decisions, failed := filepath.Glob("../docs/decisions/*.md")
+	if files = append(files, decisions...); err != nil || failed != nil || len(files) < 20 {
+		t.Fatalf("%d documents, %v, %v", len(files), err, failed)
 	}
 	var sections []manual.Section
 	if err := json.Unmarshal(e.Get(apitest.NoKey, "/docs/search.json").Want(200).Body, &sections); err != nil {
@@ -179,8 +195,8 @@ func TestManual(t *testing.T) {
 	}
 	ids, links := map[string]bool{}, map[string]string{} // PATH#ID of all pages; links, and a page that has each
 	for _, file := range files {
-		path := "/docs/" + strings.ToLower(strings.TrimSuffix(filepath.Base(file), ".md"))
-		path = strings.Replace(path, "/readme", "/start", 1)
+		path := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(file, "../docs/"), ".md"), "/", "-")
+		path = "/docs/" + strings.NewReplacer("-README", "", "README", "start").Replace(path)
 		r := e.Get(apitest.NoKey, path).Want(200)
 		page := string(r.Body)
 		checkPolicy(t, page, r.Header.Get("Content-Security-Policy"))

@@ -120,19 +120,33 @@ async function everything() {
   for (const s of sections) s.href = base + s.href;
   const list = reference ? entries(reference, onReference ? '' : base + '/docs') : [];
   for (const s of sections) list.push({ ...s, kind: 3 });
-  for (const e of list) e.all = [e.title, e.under, e.text].map(s => s.toLowerCase());
+  for (const e of list) e.all = [e.title, e.under, e.text].map(spaced);
   return list;
 }
+
+// spaced returns the words of a text in lower case, with a space before each, so that one is found by its beginning.
+const spaced = text => (' ' + text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')).trimEnd().replace(/^ +/, ' ');
 
 // Words that people use for the same.
 const synonyms = [
   ['board', 'leaderboard', 'ranking'], ['score', 'points'], ['around', 'near', 'neighbour', 'neighbor'], ['member', 'player', 'user'],
-  ['erase', 'forget', 'gdpr', 'privacy'], ['hide', 'hidden', 'ban', 'cheat'], ['window', 'period', 'season', 'daily', 'weekly', 'reset'],
-  ['key', 'auth', 'credential', 'login'], ['token', 'jwt', 'sign-in'], ['quota', 'rate limit', 'throttle', '429'], ['stream', 'sse', 'live', 'websocket', 'realtime'],
+  ['erase', 'forget', 'gdpr', 'privacy'], ['hide', 'hidden', 'ban', 'cheat'], ['window', 'period', 'season', 'reset'],
+  ['week', 'weekly', 'day', 'daily', 'month', 'monthly', 'calendar window'], ['time zone', 'timezone'], ['elo', 'rating', 'skill', 'mmr'],
+  ['rename', 'name', 'nickname', 'display name'],
+  ['key', 'auth', 'credential', 'login'], ['token', 'jwt', 'sign in'], ['quota', 'rate limit', 'throttle', '429'], ['stream', 'sse', 'live', 'websocket', 'realtime'],
   ['metadata', 'payload', 'extra data'], ['backup', 'restore', 'disaster'], ['docker', 'container', 'compose', 'kubernetes'],
   ['webhook', 'callback', 'event'], ['tie', 'tied', 'equal'], ['reward', 'prize'], ['delete', 'remove'], ['alert', 'monitoring', 'prometheus', 'grafana'],
-];
+].map(words => words.map(spaced));
 const meant = word => [word, ...synonyms.filter(s => s.includes(word.replace(/s$/, '')) || s.includes(word)).flat()];
+
+// terms returns the words of a question; several with a common synonym count as one word.
+function terms(question) {
+  const list = question.split(/\s+/).map(spaced).filter(word => word.trim());
+  for (let i = 0; i + 1 < list.length; i++) {
+    if (meant(list[i] + list[i + 1]).length > 1) list.splice(i, 2, list[i] + list[i + 1]);
+  }
+  return list;
+}
 
 // awayFrom says how far an entry is from a word: 0 when its title begins with it, 1 when its title has it, 2 when its place has it, 3 when
 // its text has it, Infinity when it does not have it.
@@ -144,7 +158,7 @@ function awayFrom(e, word) {
 // find returns the entries that have all words, or a synonym of each, those first that have them in their titles. A problem comes after
 // what else has a word in its title: a reader who looks for "reset" wants to reset something.
 function find(list, question) {
-  const words = question.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = terms(question);
   if (!words.length) return [];
   const found = [];
   for (const e of list) {

@@ -70,7 +70,7 @@ type helpGroup[T any] struct {
 	Of    []T
 }
 
-// grouped puts things that have one title together, in the order of the first of each, things without a title come last.
+// grouped puts things that have one title together, in the order of the first of each; things without a title come last.
 func grouped[T any](kind string, all []T, title func(T) string) (groups []helpGroup[T]) {
 	var rest []T
 	for _, one := range all {

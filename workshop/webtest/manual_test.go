@@ -69,6 +69,12 @@ func TestManualSearchesAll(t *testing.T) {
 		return at('Seasons and campaigns') < at('name-reset, problem') && at("Take a member's name away") < at('name-reset, problem') })()`)
 	p.fill("#search-input", "ban player")
 	p.awaitText("#results", "hidden")
+	for question, title := range map[string]string{
+		"weekly": "calendar windows", "ELO": "conditions", "rename": "Names and pictures", "rate limit": "Quotas", "timezone": "calendar windows",
+	} {
+		p.fill("#search-input", question)
+		p.awaitText("#results", title)
+	}
 	p.fill("#search-input", "around member")
 	p.awaitText("#found-0", "/v1/boards/{board}/members/{member}/around")
 	p.do(chromedp.KeyEvent(kb.Enter))

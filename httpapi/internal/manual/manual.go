@@ -3,12 +3,17 @@ package manual
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"html"
 	"html/template"
 	"io/fs"
+	"maps"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -36,7 +41,24 @@ var focusable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<
 var (
 	boldRow  = regexp.MustCompile(`^\| \*\*(.+?)\*\* \|`)
 	otherRow = regexp.MustCompile(`\[[^\]]+\]\(([a-z-]+)\.md\)`)
+	titleRow = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	fileName = regexp.MustCompile(`^[\w./-]+\.(?:md|yaml)$|^[\w.-]*/$`) // as the text of a link
+	pathLink = regexp.MustCompile(`\[\.\./[^\]]*\]\(([^)]+)\)(?:, )?`)
+	anyLink  = regexp.MustCompile(`\]\(([^)]+)\)`)
 )
+
+// Files that are other pages here, as documents name them: the start, and the reference of the API.
+const (
+	readme  = "../README.md"
+	openAPI = "../api/openapi.yaml"
+)
+
+// library has the documents of a manual.
+type library struct {
+	fs.FS
+	intro  []byte            // Markdown, what the start begins with
+	titles map[string]string // of files by their names, and of their sections: boards.md#labels
+}
 
 // Page is a document as a page.
 type Page struct {
@@ -61,6 +83,7 @@ type Manual struct {
 // document is a page that is being made.
 type document struct {
 	Name, Title string
+	file        string
 	Body        template.HTML
 	Headings    []heading // of the second level
 	sections    []Section
@@ -74,34 +97,41 @@ type group struct {
 	Documents []*document
 }
 
-// New makes the manual of the documents in files. Style and script go into each page.
-func New(files fs.FS, style, script string) (*Manual, error) {
+// New makes the manual of the documents in files. Its start says what this is, in Markdown as in the README of the repository, above
+// the contents. Style and script go into each page.
+func New(files fs.FS, intro []byte, style, script string) (*Manual, error) {
 	groups, err := groupsOf(files)
 	if err != nil {
 		return nil, err
+	}
+	lib := &library{files, intro, map[string]string{openAPI: "the reference"}}
+	if err := lib.readTitles(); err != nil {
+		return nil, err
+	}
+	documents := lib.decisions()
+	for _, g := range groups {
+		documents = append(documents, g.Documents...)
 	}
 	page, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
 		return nil, fmt.Errorf("manual: parse the template: %w", err)
 	}
 	m, sections := &Manual{}, []Section{}
-	for _, g := range groups {
-		for _, d := range g.Documents {
-			if err := d.read(files); err != nil {
-				return nil, fmt.Errorf("manual: %s: %w", d.Name, err)
-			}
+	for _, d := range documents {
+		if err := d.read(lib); err != nil {
+			return nil, fmt.Errorf("manual: %s: %w", d.Name, err)
+		}
+		if !d.isDecision() && d.Name != start { // it has words of all others
 			sections = append(sections, d.sections...)
 		}
 	}
-	for _, g := range groups {
-		for _, d := range g.Documents {
-			var out bytes.Buffer
-			err := page.Execute(&out, map[string]any{"Style": template.CSS(style), "Script": template.JS(script), "Groups": groups, "Page": d})
-			if err != nil {
-				return nil, fmt.Errorf("manual: %s: %w", d.Name, err)
-			}
-			m.Pages = append(m.Pages, Page{d.Name, out.Bytes()})
+	for _, d := range documents {
+		var out bytes.Buffer
+		err := page.Execute(&out, map[string]any{"Style": template.CSS(style), "Script": template.JS(script), "Groups": groups, "Page": d})
+		if err != nil {
+			return nil, fmt.Errorf("manual: %s: %w", d.Name, err)
 		}
+		m.Pages = append(m.Pages, Page{d.Name, out.Bytes()})
 	}
 	m.Search, err = json.Marshal(sections)
 	return m, err
@@ -113,7 +143,7 @@ func groupsOf(files fs.FS) ([]*group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manual: %w", err)
 	}
-	groups, seen := []*group{{Title: "Manual", Documents: []*document{{Name: start}}}}, map[string]bool{}
+	groups, seen := []*group{{Title: "Manual", Documents: []*document{{Name: start, file: contents}}}}, map[string]bool{}
 	for line := range strings.Lines(string(table)) {
 		if bold := boldRow.FindStringSubmatch(line); bold != nil {
 			groups = append(groups, &group{Title: strings.ToUpper(bold[1][:1]) + bold[1][1:]})
@@ -121,11 +151,75 @@ func groupsOf(files fs.FS) ([]*group, error) {
 		}
 		for _, link := range otherRow.FindAllStringSubmatch(line, -1) {
 			if last := groups[len(groups)-1]; !seen[link[1]] {
-				last.Documents, seen[link[1]] = append(last.Documents, &document{Name: link[1]}), true
+				last.Documents, seen[link[1]] = append(last.Documents, &document{Name: link[1], file: link[1] + ".md"}), true
 			}
 		}
 	}
-	return groups, nil
+	return slices.DeleteFunc(groups, func(g *group) bool { return len(g.Documents) == 0 }), nil
+}
+
+// readTitles reads the headings of all documents.
+func (l *library) readTitles() error {
+	note := func(name string, source []byte) {
+		for _, row := range titleRow.FindAllSubmatch(source, -1) {
+			title := strings.ReplaceAll(string(row[1]), "`", "")
+			l.titles[name] = cmp.Or(l.titles[name], title)
+			l.titles[name+"#"+slug(title)] = title
+		}
+	}
+	note(readme, l.intro)
+	return fs.WalkDir(l, ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".md" {
+			return err
+		}
+		source, err := fs.ReadFile(l, name)
+		note(name, source)
+		return err
+	})
+}
+
+// decisions returns the documents that say why things are so. Links lead to them; the menu and the search leave them out.
+func (l *library) decisions() (found []*document) {
+	for _, name := range slices.Sorted(maps.Keys(l.titles)) {
+		if strings.HasPrefix(name, decisions) && path.Ext(name) == ".md" {
+			found = append(found, &document{Name: pageOf(name), file: name})
+		}
+	}
+	return found
+}
+
+// source returns the Markdown of a document. The start has the introduction, and the contents without documents that have no page.
+func (l *library) source(d *document) ([]byte, error) {
+	source, err := fs.ReadFile(l, d.file)
+	if d.file != contents || err != nil {
+		return source, err
+	}
+	var out strings.Builder
+	out.Write(l.intro)
+	out.WriteString("\n\n#") // the heading of the contents is one of the second level
+	for row := range strings.Lines(string(source)) {
+		cells := strings.SplitN(row, " | ", 2)
+		if len(cells) < 2 || !anyLink.MatchString(row) {
+			out.WriteString(row)
+			continue
+		}
+		items := slices.DeleteFunc(strings.Split(strings.TrimSuffix(strings.TrimSpace(cells[1]), " |"), "; "), func(item string) bool {
+			links := anyLink.FindAllStringSubmatch(item, -1)
+			return len(links) > 0 && !slices.ContainsFunc(links, func(link []string) bool { return l.target(".", link[1]) != "" })
+		})
+		for i := range items {
+			items[i] = pathLink.ReplaceAllStringFunc(items[i], func(link string) string {
+				if l.target(".", pathLink.FindStringSubmatch(link)[1]) == "" {
+					return ""
+				}
+				return link
+			})
+		}
+		if len(items) > 0 {
+			fmt.Fprintf(&out, "%s | %s |\n", cells[0], strings.Join(items, "; "))
+		}
+	}
+	return []byte(out.String()), nil
 }
 
 // markdown is GitHub's: with tables, and headings that have ids.
@@ -134,20 +228,17 @@ func markdown() goldmark.Markdown {
 }
 
 // read makes HTML of the document.
-func (d *document) read(files fs.FS) error {
-	name := d.Name + ".md"
-	if d.Name == start {
-		name = contents
-	}
-	source, err := fs.ReadFile(files, name)
+func (d *document) read(lib *library) error {
+	source, err := lib.source(d)
 	if err != nil {
 		return err
 	}
 	md, ids := markdown(), parser.NewContext(parser.WithIDs(&slugs{seen: map[string]int{}}))
 	tree := md.Parser().Parse(text.NewReader(source), parser.WithContext(ids))
-	if err := d.walk(files, tree, source); err != nil {
+	if err := d.link(lib, tree, source); err != nil {
 		return err
 	}
+	d.cut(tree, source)
 	var out bytes.Buffer
 	if err := md.Renderer().Render(&out, source, tree); err != nil {
 		return err
@@ -156,13 +247,13 @@ func (d *document) read(files fs.FS) error {
 	return nil
 }
 
-// walk collects the sections of a document, and makes its links lead to pages.
-func (d *document) walk(files fs.FS, tree ast.Node, source []byte) error {
-	var words []ast.Node // links to what has no page
+// cut takes out comments, which are for tests, and lists of the document's own sections, which are in the menu, and divides the rest
+// into sections.
+func (d *document) cut(tree ast.Node, source []byte) {
 	var next ast.Node
 	for block := tree.FirstChild(); block != nil; block = next {
 		next = block.NextSibling()
-		if html, ok := block.(*ast.HTMLBlock); ok && html.HTMLBlockType == ast.HTMLBlockType2 { // a comment, for tests
+		if comment, ok := block.(*ast.HTMLBlock); ok && comment.HTMLBlockType == ast.HTMLBlockType2 || listsSections(block, source) {
 			tree.RemoveChild(tree, block)
 			continue
 		}
@@ -182,17 +273,57 @@ func (d *document) walk(files fs.FS, tree ast.Node, source []byte) error {
 		}
 		d.sections = append(d.sections, Section{Href: Base + "/" + d.Name + "#" + id, Title: title, Under: d.Title})
 	}
-	err := ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if link, ok := n.(*ast.Link); ok && entering {
-			if to := target(files, string(link.Destination)); to != "" {
-				link.Destination = []byte(to)
-			} else {
-				words = append(words, link)
+}
+
+// listsSections reports whether a paragraph is nothing but links to sections of its document.
+func listsSections(block ast.Node, source []byte) bool {
+	if block.Kind() != ast.KindParagraph {
+		return false
+	}
+	links := 0
+	for n := block.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Link:
+			if links++; !bytes.HasPrefix(n.Destination, []byte("#")) {
+				return false
 			}
+		case *ast.Text:
+			if strings.Trim(string(n.Segment.Value(source)), " ·") != "" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return links > 1
+}
+
+// link makes links lead to pages, with titles in the place of the names of files. A link to a file without a page is its text.
+func (d *document) link(lib *library, tree ast.Node, source []byte) error {
+	var pageless []ast.Node
+	err := ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		link, ok := n.(*ast.Link)
+		if !ok || !entering {
+			return ast.WalkContinue, nil
+		}
+		file, fragment, _ := strings.Cut(path.Join(path.Dir(d.file), string(link.Destination)), "#")
+		to := lib.target(path.Dir(d.file), string(link.Destination))
+		if to == "" {
+			pageless = append(pageless, link)
+			return ast.WalkContinue, nil
+		}
+		link.Destination = []byte(to)
+		if title := cmp.Or(lib.titles[file+"#"+fragment], lib.titles[file]); title != "" && fileName.MatchString(plain(link, source)) {
+			link.RemoveChildren(link)
+			link.AppendChild(link, ast.NewString([]byte(html.EscapeString(title))))
 		}
 		return ast.WalkContinue, nil
 	})
-	for _, link := range words {
+	for _, link := range pageless {
+		if file, ok := strings.CutPrefix(plain(link, source), "../"); ok {
+			link.RemoveChildren(link)
+			link.AppendChild(link, ast.NewString([]byte(html.EscapeString(file))))
+		}
 		parent := link.Parent()
 		for child := link.FirstChild(); child != nil; child = link.FirstChild() {
 			parent.InsertBefore(parent, link, child)
@@ -202,23 +333,43 @@ func (d *document) walk(files fs.FS, tree ast.Node, source []byte) error {
 	return err
 }
 
-// target returns where a link of a document leads on a server, "" when the server has no such page.
-func target(files fs.FS, link string) string {
+// target returns where a link of a document in a folder leads on a server, "" when the server has no such page.
+func (l *library) target(folder, link string) string {
 	if strings.HasPrefix(link, "#") || strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		return link
 	}
 	name, fragment, cut := strings.Cut(link, "#")
-	if _, err := fs.Stat(files, name); err != nil {
+	name = path.Join(folder, strings.TrimPrefix(name, "docs/")) // with it in the introduction
+	switch {
+	case name == openAPI:
+		return Base
+	case name == readme:
+		return Base + "/" + start
+	case l.titles[name] == "":
 		return ""
 	}
-	to := Base + "/" + strings.TrimSuffix(name, ".md")
-	if name == contents {
-		to = Base + "/" + start
-	}
+	to := Base + "/" + pageOf(name)
 	if cut {
 		to += "#" + fragment
 	}
 	return to
+}
+
+// decisions is the folder of the documents that say why.
+const decisions = "decisions/"
+
+func (d *document) isDecision() bool { return strings.HasPrefix(d.file, decisions) }
+
+// pageOf returns the name of the page of a document.
+func pageOf(file string) string {
+	switch file {
+	case contents:
+		return start
+	case decisions + contents:
+		return strings.TrimSuffix(decisions, "/")
+	default:
+		return strings.ReplaceAll(strings.TrimSuffix(file, ".md"), "/", "-")
+	}
 }
 
 func idOf(h *ast.Heading) string {
