@@ -6,6 +6,37 @@
 //
 // The nouns (Rules, Submission, Window, Mode, …) are those of package leaderboard; the answers are those of package api. Scores, tiebreaks and seqs are exact int64s.
 //
+// # The ten calls to begin with
+//
+//	PutBoard        creates a board, or sets its rules
+//	Submit          submits scores, each counted once
+//	Top             the best, or a page at any depth
+//	Member          a member's rank
+//	Around          who is around a member
+//	Ranks           the ranks of given members
+//	PutProfile      the name and picture of a member
+//	Watch           the top or a member's place, live
+//	HideMember      takes a cheat off the board, RestoreMember brings it back
+//	ForgetMember    erases a member everywhere
+//
+// Its files, with these calls first:
+//
+//	client.go        New, its options, and Do, which sends every request
+//	boards.go        boards: PutBoard
+//	submit.go        submissions: Submit, on several boards too
+//	read.go          reads of one board: Top, Member, Around, Ranks
+//	members.go       profiles, friends, erasure: PutProfile, ForgetMember
+//	watch.go         Watch
+//	hidden.go        HideMember
+//	problem.go       answers that are errors
+//	documents.go     the documents of the API, by their names here
+//	pages.go         iterators over answers of several pages
+//	rankings.go, past.go, submissions.go  several boards as one, standings; past periods; records of submissions
+//	export.go, changes.go  all entries of a period, each change of a board
+//	players.go, held.go  players' tokens and plays; scores that wait for an admin
+//	keys.go, audit.go, endpoints.go  API keys, who changed what, where events are sent
+//	operate.go, status.go  rebuilds, health, metrics; how boards stand
+//
 // # Errors
 //
 // An answer that is an error is a [*Problem]; errors.As finds it, and errors.Is compares it with the sentinels of

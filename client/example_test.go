@@ -148,3 +148,72 @@ func ExampleClient_ExportEntries() {
 	// Output:
 	// 5050
 }
+
+func ExampleClient_Ranks() {
+	ctx, c := exampleClient()
+	if _, _, err := c.PutBoard(ctx, "guild", leaderboard.Rules{}); err != nil {
+		fmt.Println(err)
+	}
+	receipt, err := c.Submit(ctx, "guild", []leaderboard.Submission{{Member: "ada", Score: 90}, {Member: "bob", Score: 85}, {Member: "cyd", Score: 95}})
+	if err != nil {
+		fmt.Println(err)
+	}
+	ranks, err := c.Ranks(ctx, "guild", []string{"bob", "ada", "nobody"}, client.ReadQuery{MinSeq: receipt.Seq})
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, e := range ranks.Entries {
+		fmt.Println(e.Rank, e.Member)
+	}
+	// Output:
+	// 2 ada
+	// 3 bob
+}
+
+func ExampleClient_PutProfile() {
+	ctx, c := exampleClient()
+	if _, _, err := c.PutProfile(ctx, "player-17", client.ProfileFields{DisplayName: "Ada", Attributes: map[string]any{"country": "GB"}}); err != nil {
+		fmt.Println(err)
+	}
+	profile, err := c.Profile(ctx, "player-17")
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(profile.DisplayName, string(profile.Attributes))
+	// Output:
+	// Ada {"country":"GB"}
+}
+
+func ExampleClient_Watch() {
+	ctx, c := exampleClient()
+	for page, err := range c.Watch(ctx, "demo", client.WatchQuery{Limit: 3}) { // the page of now, then one after each change
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		fmt.Println(len(page.Entries), "entries")
+		break
+	}
+	// Output:
+	// 3 entries
+}
+
+func ExampleClient_HideMember() {
+	ctx, c := exampleClient()
+	if _, _, err := c.PutBoard(ctx, "ladder", leaderboard.Rules{}); err != nil {
+		fmt.Println(err)
+	}
+	if _, err := c.Submit(ctx, "ladder", []leaderboard.Submission{{Member: "ada", Score: 90}, {Member: "bob", Score: 999}}); err != nil {
+		fmt.Println(err)
+	}
+	hidden, err := c.HideMember(ctx, "ladder", "bob", "speed hack", client.HideOptions{})
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(hidden.Member, "is hidden:", hidden.Reason)
+	if err := c.RestoreMember(ctx, "ladder", "bob", "it was somebody else", client.HideOptions{}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// bob is hidden: speed hack
+}

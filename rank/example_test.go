@@ -1,6 +1,7 @@
 package rank_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -67,4 +68,55 @@ func Example() {
 	// tied rank of m7: 7
 	// entry 9 is number 1 of the 2 in its bucket
 	// strict rank of m7 at seq 11 is 9
+}
+
+func ExampleCodec_Key() {
+	points, laps := rank.Codec{}, rank.CodecOf(&leaderboard.Rules{Order: leaderboard.OrderAsc})
+	low, high := leaderboard.Entry{Member: "ada", Score: 60}, leaderboard.Entry{Member: "bob", Score: 90}
+	fmt.Println(points.Key(high) < points.Key(low), laps.Key(low) < laps.Key(high))
+	entry, err := points.Entry(points.Key(high))
+	fmt.Println(entry.Member, entry.Score, err)
+	// Output:
+	// true true
+	// bob 90 <nil>
+}
+
+func ExampleNumber() {
+	var codec rank.Codec
+	var keys []rank.Key
+	for i, score := range []int64{90, 90, 85} {
+		keys = append(keys, codec.Key(leaderboard.Entry{Member: fmt.Sprint("m", i), Score: score}))
+	}
+	for _, ranks := range rank.Number(rank.Top(), keys) {
+		fmt.Println(ranks.Strict, ranks.Tied, ranks.Dense)
+	}
+	// Output:
+	// 1 1 1
+	// 2 1 1
+	// 3 3 2
+}
+
+func ExamplePassed() {
+	var codec rank.Codec
+	key := func(member string, score int64) rank.Key {
+		return codec.Key(leaderboard.Entry{Member: member, Score: score})
+	}
+	friends := []rank.Key{key("bob", 70), key("cyd", 95), key("dan", 80)}
+	fmt.Println(rank.Passed(key("ada", 60), key("ada", 90), friends))
+	// Output:
+	// [dan bob]
+}
+
+func ExampleMerge() {
+	shards := [][]int64{{95, 60}, {90, 85}, {}}
+	at := make([]int, len(shards))
+	rank.Merge(shards, func(a, b int64) int { return cmp.Compare(b, a) }, func(run int) bool {
+		fmt.Println(shards[run][at[run]])
+		at[run]++
+		return at[0]+at[1] < 3 // the best three
+	})
+	// Output:
+	// 95
+	// 90
+	// 85
 }
