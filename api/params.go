@@ -21,7 +21,7 @@ import (
 //	words    the values that a text may have, separated by commas
 //	most     the longest duration
 //
-// An embedded struct adds its parameters but those of its tag without.
+// An embedded struct adds its parameters, except the names in its tag without.
 type Param struct {
 	Name     string
 	Optional bool
@@ -33,7 +33,7 @@ type Param struct {
 	Most     time.Duration
 }
 
-// Loose are the names of parameters that are read loosely, by pages for people: what is wrong with one is no error.
+// Loose are the names of parameters that are read loosely, by pages for people: a wrong value is no error.
 type Loose []string
 
 // ParamsOf returns the parameters of Operation.Query. It panics for a tag that says nothing.
@@ -50,6 +50,16 @@ func ParamsOf(query any) (list []Param) {
 		}
 	})
 	return list
+}
+
+// FindParam returns the parameter with a name; nil: no parameter has it.
+func FindParam(list []Param, name string) *Param {
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i]
+		}
+	}
+	return nil
 }
 
 // eachParam calls do with the members that are parameters, in order; known: no tag without takes it away.
@@ -109,13 +119,13 @@ func Texts[T ~string](words []T) []string {
 	return out
 }
 
-// Values returns the parameters of a query, without the zero values of its members; nil for none.
+// Values returns the parameters of a query or of a pointer to one, without the zero values of its members; nil for none.
 func Values(query any) url.Values {
 	if query == nil {
 		return nil
 	}
 	out := url.Values{}
-	eachParam(reflect.ValueOf(query), "", func(name string, _ *reflect.StructField, v reflect.Value, _ bool) {
+	eachParam(reflect.Indirect(reflect.ValueOf(query)), "", func(name string, _ *reflect.StructField, v reflect.Value, _ bool) {
 		if text := textOf(v); text != "" {
 			out.Set(name, text)
 		}
@@ -128,7 +138,7 @@ func textOf(v reflect.Value) string {
 	if v.IsZero() {
 		return ""
 	}
-	if v.Kind() == reflect.Pointer { // what is zero is given
+	if v.Kind() == reflect.Pointer { // a zero is given
 		v = v.Elem()
 	}
 	switch of := v.Interface().(type) {

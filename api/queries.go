@@ -196,7 +196,7 @@ type StandingsQuery struct {
 	BoardsQuery `without:"profiles"`
 }
 
-// SubmitQuery says what the answer to a submission tells.
+// SubmitQuery selects the parts of the answer to a submission.
 type SubmitQuery struct {
 	Standings bool             `query:"standings"`
 	Mode      leaderboard.Mode `query:"mode" words:"strict,tied,dense"`
@@ -227,14 +227,14 @@ type RebuildQuery struct {
 	Wait time.Duration `query:"wait" most:"5m"`
 }
 
-// VerifyQuery selects what is compared.
+// VerifyQuery selects the two sides of a comparison.
 type VerifyQuery struct {
 	Window  leaderboard.Window `query:"window"`
 	Period  string             `query:"period" default:"current"`
 	Against string             `query:"against" words:"copy,sources" default:"copy"`
 }
 
-// ExportQuery selects what is exported. The zero value is the current period of the board's first window.
+// ExportQuery selects the entries of an export. The zero value is the current period of the board's first window.
 type ExportQuery struct {
 	Window leaderboard.Window `query:"window"`
 	Period string             `query:"period" default:"current"`

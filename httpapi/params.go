@@ -51,10 +51,8 @@ func (p *Params) Text(name string) string {
 
 // of returns what the table of operations says of a parameter.
 func (p *Params) of(name string) *api.Param {
-	for i := range p.pattern.known {
-		if p.pattern.known[i].Name == name {
-			return &p.pattern.known[i]
-		}
+	if of := api.FindParam(p.pattern.known, name); of != nil {
+		return of
 	}
 	panic("httpapi: " + p.pattern.ID + " has no parameter " + name)
 }

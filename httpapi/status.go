@@ -13,16 +13,12 @@ import (
 // Build is what the program was made from.
 type Build struct{ Version, Commit string }
 
-const (
-	// maxStatus is how many boards an answer has.
-	maxStatus = 100
-	// statusWait is how long the database has to list the boards; then the status shows those that are known here.
-	statusWait = time.Second
-)
+// statusWait is how long the database has to list the boards; then the status shows those that are known here.
+const statusWait = time.Second
 
 // BoardStatus looks at the health of boards.
 type BoardStatus interface {
-	// BoardHealth returns the health of boards, in their order, with few questions for all of them; there are at most maxStatus.
+	// BoardHealth returns the health of boards, in their order, with few questions for all of them; there are at most 100.
 	// Servers that do not answer soon are left out. away: the database is known not to answer, so it is not asked.
 	BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth
 }

@@ -2,12 +2,6 @@ package leaderboard
 
 import "context"
 
-// Bounds of a question about a member's history.
-const (
-	MaxPast     = 100 // periods that it looks at
-	DefaultPast = 30
-)
-
 // MaxStandings is how many boards a question about the standings of a member is about at most.
 const MaxStandings = 200
 

@@ -16,14 +16,13 @@ const (
 
 // Bounds of a query.
 const (
-	MaxLimit       = 1000           // entries of a page, members of a list
-	MaxFriends     = 5000           // of one member
-	MaxMembers     = MaxFriends + 1 // of one question: a member and its friends
-	DefaultLimit   = 10
-	MaxAroundSide  = 500
-	DefaultAround  = 5
-	MaxBuckets     = 1000
-	DefaultBuckets = 40
+	MaxLimit      = 1000           // entries of a page, members of a list
+	MaxFriends    = 5000           // of one member
+	MaxMembers    = MaxFriends + 1 // of one question: a member and its friends
+	DefaultLimit  = 10
+	MaxAroundSide = 500
+	DefaultAround = 5
+	MaxBuckets    = 1000
 )
 
 // State is the revision of a period that an answer is exact at, and where the answer came from (promise B6).

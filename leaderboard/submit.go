@@ -243,9 +243,8 @@ func (r Record) Keeps(s Status) bool {
 
 // Bounds of questions about all recorded submissions of a board.
 const (
-	MaxActivityHours     = 168
-	DefaultActivityHours = 48
-	MaxActivityRecords   = 100_000 // that one question reads
+	MaxActivityHours   = 168
+	MaxActivityRecords = 100_000 // that one question reads
 
 	MaxRunners  = 10 // members that a race is of
 	RaceMoments = 12 // of a race

@@ -1,9 +1,10 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/urfave/cli/v3"
 
-	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
 )
@@ -11,14 +12,13 @@ import (
 // auditCommand lists the records of changes, by default all of them. With --json it prints a line for each as they come, for
 // export.
 func (p *program) auditCommand() *cli.Command {
-	var q client.AuditQuery
-	return listing(p, "audit", "list who changed what, newest first; with --json a line for each, to keep them elsewhere", "", func([]string) list {
-		return list{
-			path: client.Path("audit"), query: api.Values(q), member: "entries",
-			head: []string{"TIME", "ACTOR", "ACTION", "BOARD", "MEMBER", "BEFORE", "AFTER", "REQUEST"}, details: 3,
-		}
-	}, func(t *terminal.Table, e *client.AuditEntry) {
-		t.Row(e.Time, e.Actor, e.Action, e.Board, e.Member, string(e.Before), string(e.After), e.RequestID)
+	r, q := p.remote(), client.AuditQuery{}
+	return r.command("audit", "list who changed what, newest first; with --json a line for each, to keep them elsewhere", "", func(ctx context.Context, _ []string) error {
+		return showList(ctx, &r, list{
+			operation: "listAudit", query: q, head: []string{"TIME", "ACTOR", "ACTION", "BOARD", "MEMBER", "BEFORE", "AFTER", "REQUEST"}, details: 3,
+		}, func(t *terminal.Table, e *client.AuditEntry) {
+			t.Row(e.Time, e.Actor, e.Action, e.Board, e.Member, string(e.Before), string(e.After), e.RequestID)
+		})
 	},
 		boardFlag(&q.Board),
 		memberFlag(&q.Member),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
 	"leaderboard/leaderboard"
@@ -162,9 +163,7 @@ func (o *boardPut) rules() (json.RawMessage, error) {
 }
 
 func (p *program) boardShowCommand() *cli.Command {
-	return question(p, "board show", "show a board and its rules", "BOARD", func(ctx context.Context, c *client.Client, args []string) (client.Board, error) {
-		return c.Board(ctx, args[0])
-	}, func(r *remote, _ *client.Board) error {
+	return asking(p, "board show", "show a board and its rules", "getBoard", func(r *remote, _ *client.Board) error {
 		indented, err := json.MarshalIndent(json.RawMessage(r.answer.Body), "", "  ")
 		if err != nil {
 			return fmt.Errorf("read the answer: %w", err)
@@ -174,15 +173,14 @@ func (p *program) boardShowCommand() *cli.Command {
 }
 
 func (p *program) boardListCommand() *cli.Command {
-	r, labels := p.remote(), leaderboard.Labels(nil)
+	r, q := p.remote(), api.BoardsListQuery{}
 	return r.command("board list", "list the boards", "", func(ctx context.Context, _ []string) error {
 		entries, err := r.countEntries(ctx)
 		if err != nil {
 			return err
 		}
 		return showList(ctx, &r, list{
-			path: "/v1/boards", query: optionalValues("labels", labels.String()), member: "boards",
-			head: []string{"BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "ENTRIES", "CREATED", "TITLE"},
+			operation: "listBoards", query: q, head: []string{"BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "ENTRIES", "CREATED", "TITLE"},
 		}, func(t *terminal.Table, b *client.Board) {
 			title := ""
 			if b.Title != "" {
@@ -191,7 +189,7 @@ func (p *program) boardListCommand() *cli.Command {
 			t.Cells(b.Name, string(b.Order), string(b.Policy), string(b.Mode), string(b.Visibility), fmt.Sprint(b.TopN), cmp.Or(entries[b.Name], "-"),
 				t.Second(b.CreatedTime), title)
 		})
-	}, p.labelsFlag(&labels))
+	}, p.labelsFlag(&q.Labels))
 }
 
 // countEntries returns by name how many entries boards have now, for boards whose status the key may read. --json does not show
@@ -216,21 +214,15 @@ func (r *remote) countEntries(ctx context.Context) (map[string]string, error) {
 }
 
 func (p *program) boardPeriodsCommand() *cli.Command {
-	window := leaderboard.Window("")
-	return listing(p, "board periods", "list a board's periods, newest first", "BOARD", func(args []string) list {
-		return list{
-			path: client.Path("boards", args[0], "periods"), query: optionalValues("window", string(window)), member: "periods",
-			head: []string{"WINDOW", "PERIOD", "STATE", "RANKED", "SEQ", "FROM", "TO"},
-		}
-	}, func(t *terminal.Table, v *client.Period) {
-		t.Row(v.Window, v.Period, v.State, v.Total, v.Seq, v.StartsAt, v.EndsAt)
-	}, windowFlag(&window))
+	q := api.PeriodsQuery{}
+	return listing(p, "board periods", "list a board's periods, newest first", "listPeriods", &q, []string{"WINDOW", "PERIOD", "STATE", "RANKED", "SEQ", "FROM", "TO"},
+		func(t *terminal.Table, v *client.Period) {
+			t.Row(v.Window, v.Period, v.State, v.Total, v.Seq, v.StartsAt, v.EndsAt)
+		}, windowFlag(&q.Window))
 }
 
 func (p *program) boardSourcesCommand() *cli.Command {
-	return question(p, "board sources", "show what a derived board reflects of its sources", "BOARD", func(ctx context.Context, c *client.Client, args []string) (client.Derivation, error) {
-		return c.Sources(ctx, args[0])
-	}, func(r *remote, d *client.Derivation) error {
+	return asking(p, "board sources", "show what a derived board reflects of its sources", "getSources", func(r *remote, d *client.Derivation) error {
 		t := terminal.NewTable(r.out, "SOURCE", "WINDOW", "PERIOD", "WEIGHT", "STATE", "SEQ", "LAST SEQ")
 		for _, s := range d.Sources {
 			t.Row(s.Board, cmp.Or(string(s.Window), "-"), cmp.Or(s.Period, "-"), s.Weight, s.Condition, s.Seq, s.LastSeq)

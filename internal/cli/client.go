@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/app"
 	"leaderboard/internal/settings"
@@ -256,11 +257,11 @@ func (r *remote) carryOut(call func(*client.Client) error, member, value, done s
 
 // list is a list of the API that comes in pages.
 type list struct {
-	path    string
-	query   url.Values // besides limit and cursor; may be nil
-	member  string     // of the answer's object that holds the items
-	head    []string   // of the table
-	details int        // so many of its last columns are details
+	operation string
+	args      []string // the values in its path
+	query     any      // of package api, besides limit and cursor; nil: none
+	head      []string // of the table
+	details   int      // so many of its last columns are details
 }
 
 // showList walks all pages of a list: row adds an item to the table. With --json it prints a line for each item.
@@ -274,7 +275,8 @@ func showList[T any](ctx context.Context, r *remote, l list, row func(t *termina
 		t = terminal.NewTable(r.out, l.head...)
 		t.Details(l.details)
 	}
-	for raw, err := range client.Items[json.RawMessage](ctx, c, l.path, l.query, l.member) {
+	of := api.OperationOf(l.operation)
+	for raw, err := range client.Items[json.RawMessage](ctx, c, of.Fill(l.args...), api.Values(l.query), of.List) {
 		if err != nil {
 			return err
 		}
@@ -290,10 +292,61 @@ func showList[T any](ctx context.Context, r *remote, l list, row func(t *termina
 	return t.Flush()
 }
 
-// listing makes a leaf that shows a list. of returns the list for the arguments.
-func listing[T any](p *program, name, usage, args string, of func(args []string) list, row func(t *terminal.Table, item *T), flags ...cli.Flag) *cli.Command {
+// listing makes a leaf that shows the list of an operation, whose path has the arguments; query may be a pointer that flags fill.
+func listing[T any](p *program, name, usage, operation string, query any, head []string, row func(t *terminal.Table, item *T), flags ...cli.Flag) *cli.Command {
 	r := p.remote()
-	return r.command(name, usage, args, func(ctx context.Context, given []string) error { return showList(ctx, &r, of(given), row) }, flags...)
+	return r.command(name, usage, argsOf(operation), func(ctx context.Context, given []string) error {
+		return showList(ctx, &r, list{operation: operation, args: given, query: query, head: head}, row)
+	}, flags...)
+}
+
+// asking makes a leaf that makes a request without a body, whose path has the arguments, and shows the answer.
+func asking[T any](p *program, name, usage, operation string, print func(*remote, *T) error) *cli.Command {
+	return question(p, name, usage, argsOf(operation), func(ctx context.Context, c *client.Client, given []string) (T, error) {
+		return request[T](ctx, c, requestOf(operation, given))
+	}, print)
+}
+
+// ending makes a leaf that ends what its argument names, for good; ask, which is asked before, and done have %s for the name.
+func (p *program) ending(name, usage, operation, ask, member, done string) *cli.Command {
+	r, yes := p.remote(), false
+	return r.command(name, usage, argsOf(operation), func(ctx context.Context, given []string) error {
+		named := terminal.Printable(given[0])
+		if err := r.confirm(ctx, yes, fmt.Sprintf(ask, named)); err != nil {
+			return err
+		}
+		return r.carryOut(func(c *client.Client) error {
+			_, err := c.Do(ctx, requestOf(operation, given))
+			return err
+		}, member, given[0], fmt.Sprintf(done, named))
+	}, yesFlag(&yes))
+}
+
+// argsOf returns the arguments of a command that are the values in the path of an operation.
+func argsOf(operation string) string {
+	of := api.OperationOf(operation)
+	var names []string
+	for part := range strings.SplitSeq(of.Path, "/") {
+		if strings.HasPrefix(part, "{") {
+			names = append(names, strings.ToUpper(strings.Trim(part, "{}")))
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// requestOf returns the request of an operation.
+func requestOf(operation string, args []string) client.Request {
+	of := api.OperationOf(operation)
+	return client.Request{Method: of.Method, Path: of.Fill(args...)}
+}
+
+// only returns what prints an item as the only row of a table.
+func only[T any](head []string, row func(t *terminal.Table, item *T)) func(*remote, *T) error {
+	return func(r *remote, item *T) error {
+		t := terminal.NewTable(r.out, head...)
+		row(t, item)
+		return t.Flush()
+	}
 }
 
 func addRow[T any](t *terminal.Table, raw json.RawMessage, row func(*terminal.Table, *T)) error {
@@ -319,17 +372,6 @@ func textOrDash(s *string) string {
 		return "-"
 	}
 	return *s
-}
-
-// optionalValues returns the parameters that have a value.
-func optionalValues(pairs ...string) url.Values {
-	query := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			query.Set(pairs[i], pairs[i+1])
-		}
-	}
-	return query
 }
 
 // Flags that several families of commands add to those of every remote.
@@ -359,7 +401,7 @@ func periodFlag(at *string) cli.Flag {
 }
 
 func (p *program) minSeqFlag(at *int64) cli.Flag {
-	f := whole(p.option("min-seq", "answer from a state at least this new, as a submit's answer names it"), at, 0, math.MaxInt64)
+	f := within(p.option("min-seq", "answer from a state at least this new, as a submit's answer names it"), at, "getTop", "min_seq")
 	f.HideDefault = true
 	return f
 }

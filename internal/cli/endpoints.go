@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
 	"leaderboard/leaderboard"
@@ -52,7 +53,7 @@ func (p *program) endpointPutCommand() *cli.Command {
 
 func (r *remote) printNewEndpoint(e *client.NewEndpoint) error {
 	if e.Secret == "" {
-		return r.printEndpoint(&e.Endpoint)
+		return only(endpointHead(), addEndpoint)(r, &e.Endpoint)
 	}
 	_, err := fmt.Fprintf(r.out, "%s\nThis is shown once. It signs what %s is sent.\n", terminal.Printable(e.Secret), terminal.Printable(e.Name))
 	return err
@@ -71,32 +72,15 @@ func addEndpoint(t *terminal.Table, e *client.Endpoint) {
 }
 
 func (p *program) endpointListCommand() *cli.Command {
-	return listing(p, "endpoint list", "list the endpoints", "", func([]string) list {
-		return list{path: client.Path("endpoints"), member: "endpoints", head: endpointHead()}
-	}, addEndpoint)
+	return listing(p, "endpoint list", "list the endpoints", "listEndpoints", nil, endpointHead(), addEndpoint)
 }
 
 func (p *program) endpointShowCommand() *cli.Command {
-	return question(p, "endpoint show", "show an endpoint", "NAME", func(ctx context.Context, c *client.Client, args []string) (client.Endpoint, error) {
-		return c.GetEndpoint(ctx, args[0])
-	}, (*remote).printEndpoint)
-}
-
-func (r *remote) printEndpoint(e *client.Endpoint) error {
-	t := terminal.NewTable(r.out, endpointHead()...)
-	addEndpoint(t, e)
-	return t.Flush()
+	return asking(p, "endpoint show", "show an endpoint", "getEndpoint", only(endpointHead(), addEndpoint))
 }
 
 func (p *program) endpointDeleteCommand() *cli.Command {
-	r, yes := p.remote(), false
-	return r.command("endpoint delete", "delete an endpoint with its deliveries", "NAME", func(ctx context.Context, args []string) error {
-		name := terminal.Printable(args[0])
-		if err := r.confirm(ctx, yes, "Delete endpoint "+name+"? What waits for it is not sent."); err != nil {
-			return err
-		}
-		return r.carryOut(func(c *client.Client) error { return c.DeleteEndpoint(ctx, args[0]) }, "deleted", args[0], name+" is deleted")
-	}, yesFlag(&yes))
+	return p.ending("endpoint delete", "delete an endpoint with its deliveries", "deleteEndpoint", "Delete endpoint %s? What waits for it is not sent.", "deleted", "%s is deleted")
 }
 
 func (p *program) endpointRotateCommand() *cli.Command {
@@ -130,23 +114,17 @@ func (r *remote) printTest(t *client.EndpointTest) error {
 }
 
 func (p *program) endpointDeliveriesCommand() *cli.Command {
-	state := ""
-	return listing(p, "endpoint deliveries", "list the events of an endpoint, newest first, and what became of them; with --json also what is sent", "NAME", func(args []string) list {
-		query := optionalValues("state", state)
-		query.Set("limit", "100")
-		return list{
-			path: client.Path("endpoints", args[0], "deliveries"), query: query, member: "deliveries",
-			head: []string{"EVENT", "KIND", "TIME", "STATE", "ATTEMPTS", "NEXT", "LAST ERROR"},
-		}
-	}, func(t *terminal.Table, d *client.Delivery) {
-		t.Row(d.ID, d.Kind, d.Time, d.State, d.Attempts, d.NextAttemptAt, textOrDash(d.Error))
-	}, stateFlag(&state))
+	q := api.DeliveriesQuery{Limit: 100}
+	return listing(p, "endpoint deliveries", "list the events of an endpoint, newest first, and what became of them; with --json also what is sent", "listDeliveries", &q,
+		[]string{"EVENT", "KIND", "TIME", "STATE", "ATTEMPTS", "NEXT", "LAST ERROR"}, func(t *terminal.Table, d *client.Delivery) {
+			t.Row(d.ID, d.Kind, d.Time, d.State, d.Attempts, d.NextAttemptAt, textOrDash(d.Error))
+		}, stateFlag((*string)(&q.State)))
 }
 
 func (p *program) endpointReplayCommand() *cli.Command {
 	since, event := "", ""
 	return question(p, "endpoint replay", "send an endpoint its events once more, from a time on or one of them", "NAME --since TIME | --event EVENT",
-		func(ctx context.Context, c *client.Client, args []string) (n replayed, err error) {
+		func(ctx context.Context, c *client.Client, args []string) (n api.Replayed, err error) {
 			if (since == "") == (event == "") {
 				return n, usagef("want --since or --event, as in: leaderboard endpoint replay game --since 2026-11-20T00:00:00Z")
 			}
@@ -154,8 +132,8 @@ func (p *program) endpointReplayCommand() *cli.Command {
 			if event != "" {
 				body = map[string]string{"event": event}
 			}
-			return request[replayed](ctx, c, client.Request{Method: "POST", Path: client.Path("endpoints", args[0], "replay"), Body: body})
-		}, func(r *remote, n *replayed) error {
+			return request[api.Replayed](ctx, c, client.Request{Method: "POST", Path: client.Path("endpoints", args[0], "replay"), Body: body})
+		}, func(r *remote, n *api.Replayed) error {
 			are := "are"
 			if n.Events == 1 {
 				are = "is"
@@ -165,9 +143,4 @@ func (p *program) endpointReplayCommand() *cli.Command {
 		},
 		&cli.StringFlag{Name: "since", Usage: "only what was at this `time` or later, as in 2026-11-20T13:00:00Z", Destination: &since},
 		&cli.StringFlag{Name: "event", Usage: "the `id` of one event", Destination: &event})
-}
-
-// replayed is how many events are sent once more.
-type replayed struct {
-	Events int `json:"events"`
 }

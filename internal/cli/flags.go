@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/internal/settings"
 )
 
@@ -216,6 +217,13 @@ func oneOf(s setting, at *string, words ...string) *checked[string] {
 // whole makes a flag that takes a whole number.
 func whole[T int | int64](s setting, at *T, least, most T) *checked[T] {
 	return newChecked(s, at, settings.Whole(least, most))
+}
+
+// within makes a flag that takes the whole number of a parameter of an operation, and has its default.
+func within[T int | int64](s setting, at *T, operation, param string) *checked[T] {
+	of := api.FindParam(api.ParamsOf(api.OperationOf(operation).Query), param)
+	*at = T(of.Number)
+	return whole(s, at, T(of.Bounds[0]), T(of.Bounds[1]))
 }
 
 // optional makes a flag optional: *at is nil unless it is given.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/settings"
 	"leaderboard/internal/terminal"
@@ -33,10 +34,9 @@ func addHeld(t *terminal.Table, h *client.Held) {
 }
 
 func (p *program) heldListCommand() *cli.Command {
-	var board, member, state string
-	return listing(p, "held list", "list the submissions that wait, newest first", "", func([]string) list {
-		return list{path: client.Path("held"), query: optionalValues("board", board, "member", member, "state", state), member: "held", head: heldHead()}
-	}, addHeld, boardFlag(&board), memberFlag(&member), stateFlag(&state))
+	q := api.HeldQuery{}
+	return listing(p, "held list", "list the submissions that wait, newest first", "listHeld", &q, heldHead(), addHeld,
+		boardFlag(&q.Board), memberFlag(&q.Member), stateFlag((*string)(&q.State)))
 }
 
 // stateFlag is of lists.
@@ -44,16 +44,8 @@ func stateFlag(at *string) cli.Flag {
 	return &cli.StringFlag{Name: "state", Usage: "of endpoint deliveries: only those that are waiting, delivered or failed; of held list: waiting, approved or rejected (default: waiting)", Destination: at}
 }
 
-func (r *remote) printHeld(h *client.Held) error {
-	t := terminal.NewTable(r.out, heldHead()...)
-	addHeld(t, h)
-	return t.Flush()
-}
-
 func (p *program) heldShowCommand() *cli.Command {
-	return question(p, "held show", "show one", "ID", func(ctx context.Context, c *client.Client, args []string) (client.Held, error) {
-		return c.HeldOne(ctx, args[0])
-	}, (*remote).printHeld)
+	return asking(p, "held show", "show one", "getHeld", only(heldHead(), addHeld))
 }
 
 func noteFlag(at *string) cli.Flag {
@@ -67,14 +59,14 @@ func (p *program) heldApproveCommand() *cli.Command {
 	)
 	return question(p, "held approve", "enter one, in the periods that it came in", "ID", func(ctx context.Context, c *client.Client, args []string) (client.Held, error) {
 		return c.ApproveHeld(ctx, args[0], note, reopen)
-	}, (*remote).printHeld, noteFlag(&note), reopenFlag(&reopen))
+	}, only(heldHead(), addHeld), noteFlag(&note), reopenFlag(&reopen))
 }
 
 func (p *program) heldRejectCommand() *cli.Command {
 	var note string
 	return question(p, "held reject", "leave one out", "ID", func(ctx context.Context, c *client.Client, args []string) (client.Held, error) {
 		return c.RejectHeld(ctx, args[0], note)
-	}, (*remote).printHeld, noteFlag(&note))
+	}, only(heldHead(), addHeld), noteFlag(&note))
 }
 
 // parseHoldRules reads the flag --review.

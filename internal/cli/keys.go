@@ -85,7 +85,7 @@ func (p *program) keyUpdateCommand() *cli.Command {
 			return k, usagef("want what is to change: --name, --scope, --for, --expires, --requests-per-second, --rows-per-second")
 		}
 		return c.PatchKey(ctx, args[0], patch)
-	}, (*remote).printKey, append(p.keyFlags(patch), &cli.StringFlag{Name: "name", Usage: "what it is called", Destination: &name})...)
+	}, only(keyHead(), addKey), append(p.keyFlags(patch), &cli.StringFlag{Name: "name", Usage: "what it is called", Destination: &name})...)
 }
 
 func (p *program) keyRotateCommand() *cli.Command {
@@ -120,7 +120,7 @@ func addKey(t *terminal.Table, k *client.Key) {
 }
 
 func (p *program) keyListCommand() *cli.Command {
-	return listing(p, "key list", "list the keys", "", func([]string) list { return list{path: client.Path("keys"), member: "keys", head: keyHead()} }, addKey)
+	return listing(p, "key list", "list the keys", "listKeys", nil, keyHead(), addKey)
 }
 
 func (p *program) keyShowCommand() *cli.Command {
@@ -129,22 +129,10 @@ func (p *program) keyShowCommand() *cli.Command {
 			return c.OwnKey(ctx)
 		}
 		return c.GetKey(ctx, args[0])
-	}, (*remote).printKey)
-}
-
-func (r *remote) printKey(k *client.Key) error {
-	t := terminal.NewTable(r.out, keyHead()...)
-	addKey(t, k)
-	return t.Flush()
+	}, only(keyHead(), addKey))
 }
 
 func (p *program) keyRevokeCommand() *cli.Command {
-	r, yes := p.remote(), false
-	return r.command("key revoke", "end a key, for good", "ID", func(ctx context.Context, args []string) error {
-		id := terminal.Printable(args[0])
-		if err := r.confirm(ctx, yes, "End key "+id+" for good? Requests with it are refused from then on."); err != nil {
-			return err
-		}
-		return r.carryOut(func(c *client.Client) error { return c.RevokeKey(ctx, args[0]) }, "revoked", args[0], id+" is revoked; it stops within a second on every server")
-	}, yesFlag(&yes))
+	return p.ending("key revoke", "end a key, for good", "revokeKey", "End key %s for good? Requests with it are refused from then on.",
+		"revoked", "%s is revoked; it stops within a second on every server")
 }

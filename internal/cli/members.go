@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
 )
@@ -24,10 +25,7 @@ func (p *program) memberCommand() *cli.Command {
 }
 
 func (p *program) memberShowCommand() *cli.Command {
-	return question(p, "member show", "show a profile", "MEMBER",
-		func(ctx context.Context, c *client.Client, args []string) (client.Profile, error) {
-			return c.Profile(ctx, args[0])
-		}, (*remote).printProfile)
+	return asking(p, "member show", "show a profile", "getProfile", (*remote).printProfile)
 }
 
 // profileChange is the body of PATCH and PUT /v1/members/{member}; nil members are left out. Numbers in the attributes are sent
@@ -90,25 +88,21 @@ func (r *remote) printProfile(profile *client.Profile) error {
 }
 
 func (p *program) memberSearchCommand() *cli.Command {
-	by := "id"
-	return listing(p, "member search", "list the members whose id or name begins with a text", "[TEXT]", func(args []string) list {
-		return list{
-			path: client.Path("members"), query: optionalValues("q", strings.Join(args, ""), "by", by, "limit", "100"), member: "members",
-			head: []string{"MEMBER", "DISPLAY NAME", "ATTRIBUTES"},
-		}
-	}, func(t *terminal.Table, m *client.FoundMember) {
-		name, attributes := "-", "-"
-		if m.Profile != nil {
-			name, attributes = m.Profile.DisplayName, string(m.Profile.Attributes)
-		}
-		t.Row(m.Member, name, attributes)
-	}, choice(p.option("by", "what begins with the text: the id, or the display name in whatever case"), &by, "id", "name"))
+	r, q := p.remote(), api.SearchQuery{By: "id", Limit: 100}
+	return r.command("member search", "list the members whose id or name begins with a text", "[TEXT]", func(ctx context.Context, args []string) error {
+		q.Prefix = strings.Join(args, "")
+		return showList(ctx, &r, list{operation: "searchMembers", query: q, head: []string{"MEMBER", "DISPLAY NAME", "ATTRIBUTES"}}, func(t *terminal.Table, m *client.FoundMember) {
+			name, attributes := "-", "-"
+			if m.Profile != nil {
+				name, attributes = m.Profile.DisplayName, string(m.Profile.Attributes)
+			}
+			t.Row(m.Member, name, attributes)
+		})
+	}, choice(p.option("by", "what begins with the text: the id, or the display name in whatever case"), &q.By, "id", "name"))
 }
 
 func (p *program) memberFriendsCommand() *cli.Command {
-	return listing(p, "member friends", "list the friends of a member", "MEMBER", func(args []string) list {
-		return list{path: client.Path("members", args[0], "friends"), member: "members", head: []string{"FRIEND"}}
-	}, func(t *terminal.Table, friend *string) { t.Row(*friend) })
+	return listing(p, "member friends", "list the friends of a member", "listFriends", nil, []string{"FRIEND"}, func(t *terminal.Table, friend *string) { t.Row(*friend) })
 }
 
 func (p *program) memberBefriendCommand() *cli.Command {
@@ -291,13 +285,10 @@ func where(board string) string {
 }
 
 func (p *program) hiddenCommand() *cli.Command {
-	var board, member string
-	return listing(p, "hidden", "list who is hidden; audit --action member.hide tells what was done", "", func([]string) list {
-		return list{
-			path: "/v1/hidden", query: optionalValues("board", board, "member", member), member: "hidden",
-			head: []string{"MEMBER", "WHERE", "SINCE", "BY", "REASON"},
-		}
-	}, func(t *terminal.Table, h *client.HiddenMember) {
-		t.Row(h.Member, where(h.Board), h.HiddenAt, h.Actor, h.Reason)
-	}, boardFlag(&board), memberFlag(&member))
+	q := api.HiddenQuery{}
+	return listing(p, "hidden", "list who is hidden; audit --action member.hide tells what was done", "listHidden", &q, []string{"MEMBER", "WHERE", "SINCE", "BY", "REASON"},
+		func(t *terminal.Table, h *client.HiddenMember) {
+			t.Row(h.Member, where(h.Board), h.HiddenAt, h.Actor, h.Reason)
+		},
+		boardFlag(&q.Board), memberFlag(&q.Member))
 }

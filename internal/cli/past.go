@@ -14,12 +14,12 @@ import (
 )
 
 func (p *program) historyCommand() *cli.Command {
-	q := client.HistoryQuery{Limit: leaderboard.DefaultPast}
+	q := client.HistoryQuery{}
 	return question(p, "history", "show what a member had in the latest periods of a window", "BOARD MEMBER",
 		func(ctx context.Context, c *client.Client, args []string) (client.History, error) {
 			return c.History(ctx, args[0], args[1], q)
 		}, func(r *remote, past *client.History) error { return r.printHistory(past, q.Metadata) },
-		whole(p.option("periods", "periods to look at, 1 to 100"), &q.Limit, 1, leaderboard.MaxPast), windowFlag(&q.Window), p.minSeqFlag(&q.MinSeq),
+		within(p.option("periods", "periods to look at, 1 to 100"), &q.Limit, "getHistory", "limit"), windowFlag(&q.Window), p.minSeqFlag(&q.MinSeq),
 		&cli.StringFlag{Name: "cursor", Usage: "go on where an answer before ended", Destination: &q.Cursor}, metadataFlag(&q.Metadata))
 }
 
@@ -53,19 +53,15 @@ func (r *remote) printHistory(past *client.History, metadata bool) error {
 }
 
 func (p *program) submissionsCommand() *cli.Command {
-	return listing(p, "submissions", "list what was submitted for a member, on boards that record it, newest first", "BOARD MEMBER", func(args []string) list {
-		return list{
-			path: client.Path("boards", args[0], "members", args[1], "submissions"), member: "submissions",
-			head: []string{"TIME", "STATUS", "SCORE", "BEFORE", "AFTER", "SEQ", "KEY", "REQUEST", "WHY"},
-		}
-	}, func(t *terminal.Table, v *client.SubmissionRecord) {
-		t.Row(v.Time, v.Status, orDash(v.Score), orDash(v.PreviousScore), orDash(v.NewScore), v.Seq, v.Actor, terminal.Printable(v.RequestID), cmp.Or(v.Code, "-"))
-	})
+	return listing(p, "submissions", "list what was submitted for a member, on boards that record it, newest first", "listSubmissions", nil,
+		[]string{"TIME", "STATUS", "SCORE", "BEFORE", "AFTER", "SEQ", "KEY", "REQUEST", "WHY"}, func(t *terminal.Table, v *client.SubmissionRecord) {
+			t.Row(v.Time, v.Status, orDash(v.Score), orDash(v.PreviousScore), orDash(v.NewScore), v.Seq, v.Actor, terminal.Printable(v.RequestID), cmp.Or(v.Code, "-"))
+		})
 }
 
 // activityCommand shows hours, the newest first; the longest bar is 40 wide.
 func (p *program) activityCommand() *cli.Command {
-	hours := leaderboard.DefaultActivityHours
+	hours := 0
 	return question(p, "activity", "show what was submitted to a board hour by hour, where it is recorded, newest first", "BOARD",
 		func(ctx context.Context, c *client.Client, args []string) (client.Activity, error) {
 			return c.Activity(ctx, args[0], hours)
@@ -85,7 +81,7 @@ func (p *program) activityCommand() *cli.Command {
 			}
 			_, err := fmt.Fprint(r.out, activityNote(a))
 			return err
-		}, whole(p.option("hours", "hours to count, 1 to 168"), &hours, 1, leaderboard.MaxActivityHours))
+		}, within(p.option("hours", "hours to count, 1 to 168"), &hours, "getActivity", "hours"))
 }
 
 // activityNote tells why hours are missing, "" when none are.

@@ -74,9 +74,7 @@ func addIssuer(t *terminal.Table, i *client.Issuer) {
 }
 
 func (r *remote) printIssuer(i *client.Issuer) error {
-	t := terminal.NewTable(r.out, issuerHead()...)
-	addIssuer(t, i)
-	if err := t.Flush(); err != nil {
+	if err := only(issuerHead(), addIssuer)(r, i); err != nil {
 		return err
 	}
 	for _, k := range i.PassedOver {
@@ -88,24 +86,16 @@ func (r *remote) printIssuer(i *client.Issuer) error {
 }
 
 func (p *program) issuerListCommand() *cli.Command {
-	return listing(p, "issuer list", "list the issuers", "", func([]string) list { return list{path: client.Path("issuers"), member: "issuers", head: issuerHead()} }, addIssuer)
+	return listing(p, "issuer list", "list the issuers", "listIssuers", nil, issuerHead(), addIssuer)
 }
 
 func (p *program) issuerShowCommand() *cli.Command {
-	return question(p, "issuer show", "show an issuer", "NAME", func(ctx context.Context, c *client.Client, args []string) (client.Issuer, error) {
-		return c.GetIssuer(ctx, args[0])
-	}, (*remote).printIssuer)
+	return asking(p, "issuer show", "show an issuer", "getIssuer", (*remote).printIssuer)
 }
 
 func (p *program) issuerDeleteCommand() *cli.Command {
-	r, yes := p.remote(), false
-	return r.command("issuer delete", "end an issuer with its tokens", "NAME", func(ctx context.Context, args []string) error {
-		name := terminal.Printable(args[0])
-		if err := r.confirm(ctx, yes, "Delete issuer "+name+"? Its players' tokens are refused from then on."); err != nil {
-			return err
-		}
-		return r.carryOut(func(c *client.Client) error { return c.DeleteIssuer(ctx, args[0]) }, "deleted", args[0], name+" is deleted; its tokens end within a second on every server")
-	}, yesFlag(&yes))
+	return p.ending("issuer delete", "end an issuer with its tokens", "deleteIssuer", "Delete issuer %s? Its players' tokens are refused from then on.",
+		"deleted", "%s is deleted; its tokens end within a second on every server")
 }
 
 func (p *program) tokenCommand() *cli.Command {
@@ -133,9 +123,7 @@ func (p *program) tokenCreateCommand() *cli.Command {
 }
 
 func (p *program) playCommand() *cli.Command {
-	return question(p, "play", "begin a play, by the token of a player", "BOARD", func(ctx context.Context, c *client.Client, args []string) (client.Play, error) {
-		return c.BeginPlay(ctx, args[0])
-	}, func(r *remote, play *client.Play) error {
+	return asking(p, "play", "begin a play, by the token of a player", "beginPlay", func(r *remote, play *client.Play) error {
 		_, err := fmt.Fprintf(r.out, "%s\n", terminal.Printable(play.Play))
 		return err
 	})
@@ -157,15 +145,11 @@ func (p *program) tokenRotateCommand() *cli.Command {
 }
 
 func (p *program) tokenBarCommand() *cli.Command {
-	return question(p, "token bar", "end the tokens that a member has, of whatever issuer", "MEMBER", func(ctx context.Context, c *client.Client, args []string) (client.Bar, error) {
-		return c.BarMember(ctx, args[0])
-	}, (*remote).printBar)
+	return asking(p, "token bar", "end the tokens that a member has, of whatever issuer", "barMember", (*remote).printBar)
 }
 
 func (p *program) tokenBarredCommand() *cli.Command {
-	return question(p, "token barred", "show from when on tokens of a member are taken", "MEMBER", func(ctx context.Context, c *client.Client, args []string) (client.Bar, error) {
-		return c.GetBar(ctx, args[0])
-	}, (*remote).printBar)
+	return asking(p, "token barred", "show from when on tokens of a member are taken", "getBar", (*remote).printBar)
 }
 
 func (r *remote) printBar(b *client.Bar) error {

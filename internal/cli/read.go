@@ -26,13 +26,13 @@ type readOptions struct {
 }
 
 func (p *program) readOptions() readOptions {
-	return readOptions{remote: p.remote(), query: client.TopQuery{Limit: 10}}
+	return readOptions{remote: p.remote()}
 }
 
 func (o *readOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.query.Limit, 1, 1000),
-		whole(o.option("offset", "entries to leave out from the top"), &o.query.Offset, 0, math.MaxInt64),
+		within(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.query.Limit, "getTop", "limit"),
+		within(o.option("offset", "entries to leave out from the top"), &o.query.Offset, "getTop", "offset"),
 		o.modeFlag(&o.query.Mode, string(leaderboard.ModeAll)), windowFlag(&o.query.Window), periodFlag(&o.query.Period), o.minSeqFlag(&o.query.MinSeq),
 		o.boardsFlag(), o.labelsFlag(&o.labels), metadataFlag(&o.query.Metadata),
 	}
@@ -111,7 +111,7 @@ type rankOptions struct {
 func (p *program) rankCommand() *cli.Command {
 	o := &rankOptions{readOptions: p.readOptions()}
 	flags := append(o.flags(),
-		optional(whole(o.option("around", "show that many entries on each side of the member, 0 to 500; with watch to 49"), new(int), 0, 500), &o.around),
+		optional(within(o.option("around", "show that many entries on each side of the member, 0 to 500; with watch to 49"), new(int), "getAround", "before"), &o.around),
 		optional(whole(o.option("score", "the score to rank"), new(int64), math.MinInt64, math.MaxInt64), &o.score))
 	flags = append(append(flags, o.tiebreakFlags(&o.tiebreak, &o.fields)...),
 		&cli.BoolFlag{Name: "friends", Usage: "rank the member among its friends", Destination: &o.friends},
@@ -263,7 +263,7 @@ func (o *rankOptions) printFriends(member string, answer *client.FriendRanks) er
 // distributionCommand shows a histogram, whose longest bar is 40 wide.
 func (p *program) distributionCommand() *cli.Command {
 	buckets, q := 0, client.ReadQuery{}
-	count := whole(p.option("buckets", "ranges of scores to count, 1 to 1000 (default: 40)"), &buckets, 1, 1000)
+	count := within(p.option("buckets", "ranges of scores to count, 1 to 1000 (default: 40)"), &buckets, "getDistribution", "buckets")
 	count.HideDefault = true
 	return question(p, "distribution", "show how the scores of a board are distributed", "BOARD", func(ctx context.Context, c *client.Client, args []string) (client.Distribution, error) {
 		return c.Distribution(ctx, args[0], buckets, q)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/settings"
 	"leaderboard/internal/terminal"
@@ -16,10 +17,8 @@ func (p *program) runCommand() *cli.Command {
 }
 
 func (p *program) runListCommand() *cli.Command {
-	board := ""
-	return listing(p, "run list", "list the runs, newest first", "", func([]string) list {
-		return list{path: client.Path("runs"), query: optionalValues("board", board), member: "runs", head: runHead()}
-	}, addRun, boardFlag(&board))
+	q := api.RunsQuery{}
+	return listing(p, "run list", "list the runs, newest first", "listRuns", &q, runHead(), addRun, boardFlag(&q.Board))
 }
 
 func (p *program) runShowCommand() *cli.Command {
@@ -29,11 +28,7 @@ func (p *program) runShowCommand() *cli.Command {
 			return run, usagef("want the number of a run, not %q", args[0])
 		}
 		return c.Run(ctx, id)
-	}, func(r *remote, run *client.Run) error {
-		t := terminal.NewTable(r.out, runHead()...)
-		addRun(t, run)
-		return t.Flush()
-	})
+	}, only(runHead(), addRun))
 }
 
 func runHead() []string {

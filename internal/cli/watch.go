@@ -27,7 +27,7 @@ func (p *program) watchCommand() *cli.Command {
 	around := whole(o.option("around", "show that many entries on each side of the member, 0 to 500; with watch to 49"), &o.around, 0, 49)
 	around.HideDefault = true
 	return o.command("watch", "show the top of a board, or who is around a member, as it changes, until Ctrl-C", "BOARD [MEMBER]", o.run,
-		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.query.Limit, 1, 100),
+		within(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.query.Limit, "streamPage", "limit"),
 		around, o.modeFlag(&o.query.Mode, string(leaderboard.ModeAll)), windowFlag(&o.query.Window),
 		&cli.BoolFlag{Name: "notices", Usage: "tell also when another member passes the MEMBER, where the board's rule notify has that told", Destination: &o.notices})
 }
