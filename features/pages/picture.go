@@ -171,18 +171,30 @@ func (p *pen) width(letters []rune) int {
 	return w.Ceil()
 }
 
-// fit returns as many letters as there is room for, with an ellipsis when some are left out.
+// fit returns as many letters as there is room for, with an ellipsis when some are left out. A number is shown whole or left out.
 func (p *pen) fit(text string, room int) []rune {
 	letters := visible(text)
 	if p.width(letters) <= room {
 		return letters
 	}
 	for n := len(letters) - 1; n > 0; n-- {
+		if inNumber(letters, n) {
+			continue
+		}
 		if cut := append(letters[:n:n], '…'); p.width(cut) <= room {
 			return cut
 		}
 	}
 	return []rune{'…'}
+}
+
+// inNumber reports whether a number continues at a letter, after its first digits, points or spaces.
+func inNumber(letters []rune, at int) bool {
+	first := at
+	for first > 0 && !unicode.IsDigit(letters[first-1]) && (unicode.IsSpace(letters[first-1]) || strings.ContainsRune(".,:’'٬", letters[first-1])) {
+		first--
+	}
+	return first > 0 && unicode.IsDigit(letters[first-1]) && slices.ContainsFunc(letters[at:min(at+2, len(letters))], unicode.IsDigit)
 }
 
 // write writes letters from x to the right on the line y, and returns where they end.

@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -217,6 +218,12 @@ func TestFit(t *testing.T) {
 	for text, want := range map[string]string{"ada": "ada", "a\u202eb\nc": "abc"} {
 		if got := string(p.fit(text, 500)); got != want {
 			t.Errorf("%q: %q", text, got)
+		}
+	}
+	parts := regexp.MustCompile(`\b(2|20|202|5|5,|5,0|5,00)…`) // parts of numbers
+	for room := range 600 {
+		if got := string(p.fit("Cup 2026 · 5,001 players", room)); parts.MatchString(got) {
+			t.Errorf("%d pixels: %q", room, got)
 		}
 	}
 	if got := p.fit(strings.Repeat("W", 100), 500); p.width(got) > 500 || got[len(got)-1] != '…' || len(got) < 5 {

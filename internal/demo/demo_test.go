@@ -202,6 +202,12 @@ func TestLoad(t *testing.T) {
 			t.Errorf("no member is called %s", name)
 		}
 	}
+	if n := dbtest.Count(t, w.DB(), "audit"); n != 0 {
+		t.Errorf("the audit has %d records of making the demo", n)
+	}
+	if n := dbtest.Count(t, w.DB(), "submissions WHERE recorded_at < NOW() - INTERVAL 7 DAY"); n < 100 {
+		t.Errorf("%d submissions of more than a week ago are recorded: the race has no past", n)
+	}
 	before := w.seqs()
 	w.mustLoad(99)
 	if after := w.seqs(); !mapsEqual(before, after) {

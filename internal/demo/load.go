@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -37,6 +38,7 @@ type loading struct {
 	profiles profiles // likewise
 	clock    *clock
 	now      time.Time // of the database, when it began
+	audited  int64     // the last record of the audit then
 	regulars []int     // numbers of the members who play day by day
 }
 
@@ -72,6 +74,9 @@ func Load(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	l.now = now.Time()
+	if err := s.DB().QueryRowContext(ctx, "SELECT COALESCE(MAX(id), 0) FROM audit").Scan(&l.audited); err != nil {
+		return err
+	}
 	return l.load(ctx)
 }
 
@@ -112,7 +117,16 @@ func (l *loading) load(ctx context.Context) error {
 	if err := l.people(ctx); err != nil {
 		return err
 	}
-	return l.put(Board)(ctx, board)
+	if err := l.put(Board)(ctx, board); err != nil {
+		return err
+	}
+	return l.forgetAudit(ctx)
+}
+
+// forgetAudit deletes the records of making the boards from the audit. No server and nobody else has worked on the database meanwhile.
+func (l *loading) forgetAudit(ctx context.Context) error {
+	_, err := l.store.DB().ExecContext(ctx, "DELETE FROM audit WHERE id > ? ORDER BY id LIMIT ?", l.audited, 10*batchRows)
+	return err
 }
 
 // put returns a function that sets the rules of a board.
@@ -123,11 +137,10 @@ func (l *loading) put(name string) func(context.Context, leaderboard.Rules) erro
 	}
 }
 
-// begin makes a board with stateLabel, at a time.
+// begin makes a board with stateLabel, at a time. Plays on it are recorded, as its rules say.
 func (l *loading) begin(ctx context.Context, name string, rules leaderboard.Rules, at time.Time) error {
 	l.clock.set(at)
 	rules.Labels = leaderboard.Labels{stateLabel: stateLoading}
-	rules.Record = leaderboard.RecordNone
 	return l.put(name)(ctx, rules)
 }
 
@@ -166,12 +179,17 @@ func (l *loading) days(step int, from int, play func(evening time.Time, r *rand.
 func (l *loading) fillBoard(ctx context.Context, rules leaderboard.Rules) error {
 	first := midnight(l.now).Add(-history * day)
 	plain := rules
-	plain.Windows = []leaderboard.Window{leaderboard.WindowAllTime}
+	plain.Windows, plain.Record = []leaderboard.Window{leaderboard.WindowAllTime}, leaderboard.RecordNone
 	if err := l.begin(ctx, Board, plain, first); err != nil {
 		return err
 	}
 	for from := 0; from < l.Members; from += batchRows {
 		entries := entriesOf(from, min(from+batchRows, l.Members), leaderboard.MicrosOf(first))
+		for i := range entries {
+			if grows(from+i) && slices.Contains(l.regulars, from+i) {
+				entries[i].Score = entries[i].Score / 30 * 10
+			}
+		}
 		if err := l.submit(ctx, Board, entries); err != nil {
 			return err
 		}
@@ -181,8 +199,15 @@ func (l *loading) fillBoard(ctx context.Context, rules leaderboard.Rules) error 
 		return err
 	}
 	if err := l.days(1, history, func(evening time.Time, r *rand.Rand) error {
+		ago := int(midnight(l.now).Sub(midnight(evening)) / day)
 		return l.submit(ctx, Board, l.played(r, evening, func(i int) leaderboard.Submission {
-			return leaderboard.Submission{Score: dayScore(r, Score(i))}
+			s := dayScore(r, Score(i))
+			if peak := peakOf(i); grows(i) && ago == peak {
+				s = Score(i)
+			} else if grows(i) && ago > peak {
+				s = max(10, s*int64(history-ago+2)/int64(history-peak+3)/10*10)
+			}
+			return leaderboard.Submission{Score: s}
 		}))
 	}); err != nil {
 		return err
@@ -194,6 +219,13 @@ func (l *loading) fillBoard(ctx context.Context, rules leaderboard.Rules) error 
 	return err
 }
 
+// grows reports whether a member reaches its best score on Board within the days that are played, so that the race of the board has climbing lines.
+// The member in the examples has it before.
+func grows(i int) bool { return i != Shown }
+
+// peakOf returns how many days ago a member reached its best score.
+func peakOf(i int) int { return 1 + rand.New(rand.NewPCG(uint64(i), 14)).IntN(history-3) }
+
 // dayScore returns a member's score on a day, which is at most its best one.
 func dayScore(r *rand.Rand, best int64) int64 {
 	return max(10, int64(float64(best)*(0.3+0.65*r.Float64()))/10*10)
@@ -204,7 +236,7 @@ func (l *loading) played(r *rand.Rand, evening time.Time, play func(i int) leade
 	var entries []leaderboard.Submission
 	since := midnight(evening)
 	for _, i := range l.regulars {
-		if r.IntN(10) < 3 && i != Shown {
+		if r.IntN(10) < 3 && i != Shown && since != midnight(l.now).Add(-time.Duration(peakOf(i))*day) {
 			continue
 		}
 		e := play(i)

@@ -3,8 +3,19 @@ import type { Schemas } from "@leaderboard/client";
 export type Endpoint = Schemas["Endpoint"];
 export type EventKind = Schemas["EventKind"];
 
-/** The kinds of events that an endpoint may ask for. */
-export const eventKinds = ["period.closed", "board.changed", "member.hidden", "member.restored", "member.erased", "member.passed"] as const satisfies readonly EventKind[];
+/** The kinds of events that an endpoint may ask for, and the meaning of each. */
+const kinds = {
+  "period.closed": "a day, a season or another period is over, with its first places",
+  "board.changed": "a board is created, has other rules, or is deleted",
+  "member.hidden": "a member is hidden",
+  "member.restored": "a hidden member is shown again",
+  "member.erased": "all of a member is erased",
+  "member.passed": "another member went ahead of one who wants to know it",
+  "submission.held": "a score waits for an admin",
+  "submission.approved": "a score that waited is entered",
+  "submission.rejected": "a score that waited is refused",
+} satisfies Record<Exclude<EventKind, "endpoint.test">, string>;
+export const eventKinds = Object.entries(kinds) as [keyof typeof kinds, string][];
 
 /** An EndpointDraft is an endpoint as it stands in the controls of the form. */
 export interface EndpointDraft { name: string; url: string; kinds: EventKind[]; boards: string; enabled: boolean; allow_private: boolean }

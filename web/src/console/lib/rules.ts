@@ -98,6 +98,15 @@ export function draftOf(r: Rules): Draft {
 /** blankOf is a row to fill. */
 export const blankOf = (f: RuleField): Row => Object.fromEntries(f.fields!.map((c) => [nameOf(c), c.at === "/tiebreak/fields/*/bits" ? "16" : written(c, undefined)]));
 
+/** withEntered returns a draft with the changes that were made in another draft since rules filled it. */
+export function withEntered(draft: Draft, entered: Draft, rules: Rules): Draft {
+  const before = draftOf(rules);
+  for (const kind of ["text", "chosen", "rows"] as const) {
+    for (const [at, value] of Object.entries(entered[kind])) if (JSON.stringify(value) !== JSON.stringify(before[kind][at])) (draft[kind] as Values)[at] = value;
+  }
+  return draft;
+}
+
 /** minute writes a time as a control for times has it, without what is 0 at its end. */
 const minute = (time: string) => time.replace(/Z$/, "").replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/(T\d\d:\d\d):00$/, "$1");
 

@@ -87,6 +87,12 @@ class Session {
     return this.key?.boards === null;
   }
 
+  /** Who is signed in, in words: a name and a scope. */
+  get words(): string {
+    const { id = "", name = "", scope = "read" } = this.key ?? {};
+    return `${id.startsWith("env:") ? "Key from the settings" : name} · ${{ read: "Read", write: "Write", admin: "Admin" }[scope]}`;
+  }
+
   /** covers follows the rule of the server: names, and prefixes followed by a star. */
   #covers(board: string): boolean {
     const boards = this.key?.boards;

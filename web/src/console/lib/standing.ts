@@ -8,7 +8,7 @@ export type Standing = Schemas["PositionedEntry"] & { window: string; period: st
 /** standingOn returns a member's entry in the current period of a window, undefined when there is none, or no such period now. */
 export async function standingOn(client: Leaderboard, board: string, member: string, window: string | undefined, signal: AbortSignal): Promise<Standing | undefined> {
   try {
-    const { entries, ...at } = await client.getRanks(board, { members: [member] }, { window: window as never, mode: "all", signal });
+    const { entries, ...at } = await client.getRanks(board, { members: [member] }, { window: window as never, mode: "all", profiles: true, signal });
     return entries[0] && { ...entries[0], window: at.window, period: at.period, total: at.total };
   } catch (error) {
     if (error instanceof ProblemError && error.code === "period-not-found") return undefined;
