@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
@@ -142,7 +143,7 @@ func testRestricted(t *testing.T, pods map[string]corev1.PodTemplateSpec) {
 	}
 }
 
-// TestVariables: the variables of the pods are settings of the program, and secrets come from secrets.
+// TestVariables: the variables and arguments of the pods are settings of the program, and secrets come from secrets.
 func TestVariables(t *testing.T) {
 	for way, objects := range installations(t) {
 		t.Run(way, func(t *testing.T) { testVariables(t, pods(objects)) })
@@ -166,9 +167,13 @@ func testVariables(t *testing.T, pods map[string]corev1.PodTemplateSpec) {
 					t.Errorf("%s: %s and secrets", kind, v.Name)
 				}
 			}
+			help, err := exec.CommandContext(t.Context(), "go", "run", "-C", "..", "./cmd/leaderboard", c.Args[0], "--help").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, arg := range c.Args {
-				if strings.HasPrefix(arg, "--") && !bytes.Contains(settings, []byte("`"+arg+"`")) {
-					t.Errorf("%s: docs/settings.md has no %s", kind, arg)
+				if strings.HasPrefix(arg, "--") && !bytes.Contains(help, []byte("\n  "+arg+" ")) && !bytes.Contains(help, []byte("\n  "+arg+"\n")) {
+					t.Errorf("%s: leaderboard %s has no %s", kind, c.Args[0], arg)
 				}
 			}
 		}
