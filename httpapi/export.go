@@ -21,8 +21,6 @@ import (
 
 // All the while an export reads an old state, which MySQL must keep: that is expensive where much is written.
 const (
-	// maxExport bounds one export.
-	maxExport = 15 * time.Minute
 	// minExportRate is how many entries a second a client must take on average, from Limits.ExportStall on.
 	minExportRate = 1000
 )

@@ -19,8 +19,6 @@ import (
 )
 
 const (
-	// maxChanges is how many changes an answer of the feed has at most, and defaultChanges unless another number is asked for.
-	maxChanges, defaultChanges = 5000, 1000
 	// maxChangeBytes bounds an answer: it ends behind the line that goes past it.
 	maxChangeBytes = 1 << 20
 	// feedLooksApart is the least time between two looks at the log for a client that waits: commits of meanwhile come together.
