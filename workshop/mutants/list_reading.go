@@ -197,7 +197,7 @@ func ofReading() []mutant {
 func ofServing() []mutant {
 	return []mutant{
 		{
-			"G1", "a route that says nothing is for writers", "internal/guard/keys.go",
+			"G1", "a route that says nothing is for writers", "api/operations.go",
 			"\tdefault:\n\t\treturn leaderboard.ScopeAdmin\n", "\tdefault:\n\t\treturn leaderboard.ScopeWrite\n", "httpapi TestEveryRouteDenies",
 		},
 		{
