@@ -127,6 +127,8 @@ var operations = []Operation{
 	{ID: "restoreMember", Method: "DELETE", Path: "/v1/boards/{board}/members/{member}/hidden", Access: AccessAdmins, Query: RestoreQuery{}, Writes: true, Heavy: 2, ExtraTime: time.Minute},
 	{ID: "hideMemberEverywhere", Method: "PUT", Path: "/v1/members/{member}/hidden", Access: AccessAdmins, Query: ReopenQuery{}, Body: BodyJSON, Writes: true, Heavy: 2, ExtraTime: time.Minute},
 	{ID: "restoreMemberEverywhere", Method: "DELETE", Path: "/v1/members/{member}/hidden", Access: AccessAdmins, Query: RestoreQuery{}, Writes: true, Heavy: 2, ExtraTime: time.Minute},
+	{ID: "moderateMembers", Method: "POST", Path: "/v1/boards/{board}/moderation", Access: AccessAdmins, Body: BodyRows, Writes: true, Heavy: 10, ExtraTime: time.Minute},
+	{ID: "moderateMembersEverywhere", Method: "POST", Path: "/v1/moderation", Access: AccessAdmins, Body: BodyRows, Writes: true, Heavy: 10, ExtraTime: time.Minute},
 	{ID: "listHidden", Method: "GET", Path: "/v1/hidden", Access: AccessAdmins, SomeBoards: true, Query: HiddenQuery{}, List: "hidden"},
 	{ID: "getTop", Method: "GET", Path: "/v1/boards/{board}/top", Access: AccessReaders, Query: TopQuery{}, List: "entries"},
 	{ID: "getMember", Method: "GET", Path: "/v1/boards/{board}/members/{member}", Access: AccessReaders, Players: PlayersMayReadOwn, Query: ReadQuery{}},

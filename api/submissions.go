@@ -52,10 +52,17 @@ type Activity struct {
 	Partial bool               `json:"partial"` // there are more records than were read: hours are left out
 }
 
-// Runner is a member of a race, with its place at each moment; nil: it had no entry yet, or none is recorded.
+// Runner is a member of a race, with its place at each moment; nil: it had no entry yet, or none is recorded. Points are its scores at the others.
 type Runner struct {
-	Member string `json:"member"`
-	Places []*int `json:"places"`
+	Member string        `json:"member"`
+	Places []*int        `json:"places"`
+	Points []RunnerPoint `json:"points"`
+}
+
+// RunnerPoint is the score of a member at a moment of a race.
+type RunnerPoint struct {
+	Time  time.Time `json:"time"`
+	Score int64     `json:"score"`
 }
 
 // Race is the places of the first ten of a board among each other over time, as their submissions are recorded.

@@ -82,6 +82,12 @@ type Fields = api.Fields
 // Held is a submission that waits for an admin, or did: see leaderboard.Review.
 type Held = api.Held
 
+// Moderation is one action on many members.
+type Moderation = api.ModerationRequest
+
+// Moderated is the outcome of a moderation.
+type Moderated = api.Moderated
+
 // HiddenMember is a member who is hidden, on one board or everywhere.
 type HiddenMember = api.HiddenMember
 
@@ -244,8 +250,11 @@ type ActivityHour = api.ActivityHour
 // Activity is what was submitted to a board hour by hour.
 type Activity = api.Activity
 
-// Runner is a member of a race, with its place at each moment; nil: it had no entry yet, or none is recorded.
+// Runner is a member of a race, with its place at each moment; nil: it had no entry yet, or none is recorded. Points are its scores at the others.
 type Runner = api.Runner
+
+// RunnerPoint is the score of a member at a moment of a race.
+type RunnerPoint = api.RunnerPoint
 
 // Race is the places of the first ten of a board among each other over time, as their submissions are recorded.
 type Race = api.Race

@@ -47,6 +47,16 @@ func hiddenPath(board, member string) string {
 	return Path("boards", board, "members", member, "hidden")
 }
 
+// Moderate hides, shows again or removes up to 1,000 members at once, on a board ("": everywhere, where nothing can be removed). After a failure the finished
+// part stays; the same call does the rest. Needs scope admin.
+func (c *Client) Moderate(ctx context.Context, board string, m Moderation) (Moderated, error) {
+	path := Path("moderation")
+	if board != "" {
+		path = Path("boards", board, "moderation")
+	}
+	return call[Moderated](ctx, c, Request{Method: http.MethodPost, Path: path, Timeout: hideTimeout, Body: m})
+}
+
 // Hidden lists hidden members: on a board and everywhere, or with board "" of all boards; of one member, or with "" of
 // all. Needs scope admin.
 func (c *Client) Hidden(ctx context.Context, board, member string) iter.Seq2[HiddenMember, error] {

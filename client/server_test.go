@@ -264,7 +264,7 @@ func recordedPart(t *testing.T, c *client.Client) {
 	}
 	race, err := c.Race(ctx, "recorded-1")
 	must(t, err)
-	if len(race.Moments) != leaderboard.RaceMoments || len(race.Runners) != 3 || race.Runners[1].Member != "bob" || *race.Runners[1].Places[leaderboard.RaceMoments-1] != 2 {
+	if len(race.Moments) != leaderboard.RaceMoments || len(race.Runners) != 3 || race.Runners[1].Member != "bob" || *race.Runners[1].Places[leaderboard.RaceMoments-1] != 2 || len(race.Runners[1].Points) == 0 {
 		t.Errorf("race: %+v", race)
 	}
 }
@@ -414,11 +414,21 @@ func hiddenPart(t *testing.T, c *client.Client) []string {
 	if err := c.RestoreMember(ctx, "hidden-1", "bob", "", client.HideOptions{}); !errors.Is(err, leaderboard.ErrNotHidden) {
 		t.Errorf("restored again: %v", err)
 	}
+	for _, m := range []client.Moderation{{Action: leaderboard.ModerationActionHide, Reason: "bots"}, {Action: leaderboard.ModerationActionRestore}} {
+		m.Members = []string{"ada", "bob"}
+		on, err := c.Moderate(ctx, "hidden-1", m)
+		must(t, err)
+		everywhere, err := c.Moderate(ctx, "", m)
+		must(t, err)
+		if on.Board != "hidden-1" || on.Members != 2 || everywhere.Board != "" || len(everywhere.Unchanged) != 0 {
+			t.Errorf("moderated: %+v, %+v", on, everywhere)
+		}
+	}
 	changes := all(t, c.Audit(ctx, client.AuditQuery{Member: "hidden-bob"}))
 	if len(changes) != 2 || changes[0].Action != "member.restore" || changes[0].RequestID == "" || string(changes[1].Before) != "null" {
 		t.Errorf("recorded: %+v", changes)
 	}
-	return []string{"hideMember", "hideMemberEverywhere", "restoreMember", "restoreMemberEverywhere", "listHidden", "listAudit"}
+	return []string{"hideMember", "hideMemberEverywhere", "restoreMember", "restoreMemberEverywhere", "moderateMembers", "moderateMembersEverywhere", "listHidden", "listAudit"}
 }
 
 func operatePart(t *testing.T, c *client.Client) []string {

@@ -26,6 +26,7 @@
 //	past.go, member_standings.go       the past of a member, and where it stands on many boards
 //	plays.go, standings.go             plays of submissions; how ranks moved
 //	terms.go, scores.go                submitting
+//	moderation.go                      many members at once
 //	rules.go, boards.go                changes of rules, and boards
 //	keys.go                            keys as their holders and admins see them
 //	erase.go                           erasing members

@@ -14,6 +14,7 @@ type handlers struct {
 	boards   boardHandlers
 	scores   scoreHandlers
 	hidden   hiddenHandlers
+	moderate moderationHandlers
 	reader   reader
 	past     pastReader
 	combined combinedReader
@@ -32,6 +33,7 @@ func newHandlers(cfg *Config) *handlers {
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer, standingFinder{cfg.Rankings, cfg.Friends, cfg.Observer}, cfg.Plays},
 		hidden:   hiddenHandlers{cfg.Hidden},
+		moderate: moderationHandlers{find, cfg.Hidden, cfg.Writer},
 		reader:   reader{Resolver: find, Reading: reading, hides: cfg.Hidden},
 		past:     pastReader{find, cfg.Rankings},
 		combined: combinedReader{find, reading, cfg.Hidden},
@@ -74,6 +76,8 @@ func (h *handlers) routes(metrics bool) []Route {
 		On("restoreMember", h.hidden.restore),
 		On("hideMemberEverywhere", h.hidden.hide),
 		On("restoreMemberEverywhere", h.hidden.restore),
+		On("moderateMembers", h.moderate.moderate),
+		On("moderateMembersEverywhere", h.moderate.moderate),
 		On("listHidden", h.hidden.list),
 
 		On("getTop", fresh(h.reader.top)),

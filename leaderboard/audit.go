@@ -13,6 +13,7 @@ const (
 	AuditActionKeyUpdate     AuditAction = "key.update"
 	AuditActionKeyRotate     AuditAction = "key.rotate"
 	AuditActionKeyRevoke     AuditAction = "key.revoke"
+	AuditActionSessionBegin  AuditAction = "session.begin" // a person signs in
 	AuditActionMemberHide    AuditAction = "member.hide"
 	AuditActionMemberRestore AuditAction = "member.restore"
 	AuditActionMemberErase   AuditAction = "member.erase"
@@ -45,7 +46,7 @@ const (
 func AuditActions() []AuditAction {
 	return []AuditAction{
 		AuditActionBoardCreate, AuditActionBoardUpdate, AuditActionBoardDelete, AuditActionBoardRebuild,
-		AuditActionKeyCreate, AuditActionKeyUpdate, AuditActionKeyRotate, AuditActionKeyRevoke,
+		AuditActionKeyCreate, AuditActionKeyUpdate, AuditActionKeyRotate, AuditActionKeyRevoke, AuditActionSessionBegin,
 		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove, AuditActionHeldApprove, AuditActionHeldReject,
 		AuditActionProfileCreate, AuditActionProfileUpdate, AuditActionProfileReset,
 		AuditActionMemberBar, AuditActionMemberUnbar, AuditActionIssuerCreate, AuditActionIssuerUpdate, AuditActionIssuerDelete, AuditActionSigningRotate,

@@ -56,6 +56,59 @@ func checkReason(code, why, member, reason, actor string, needed bool) error {
 	return &RuleError{Code: code, Detail: "reason or actor is not valid", Fields: bad}
 }
 
+// ModerationAction is an action on many members.
+type ModerationAction string
+
+// The actions of a moderation.
+const (
+	ModerationActionHide    ModerationAction = "hide"
+	ModerationActionRestore ModerationAction = "restore"
+	ModerationActionRemove  ModerationAction = "remove" // the entries of the current periods, on a board
+)
+
+// MaxModerated is the maximum of members of a moderation.
+const MaxModerated = 1000
+
+// Moderation is one action on many members.
+type Moderation struct {
+	Action  ModerationAction
+	Board   string   // name; "" is everywhere
+	Members []string // 1 to MaxModerated, each once
+	Reason  string   // as in HideRequest; a removal does not keep it
+	Actor   string
+	Reopen  bool // as in HideRequest; not of a removal
+}
+
+// Check returns a RuleError when a moderation is invalid.
+func (m *Moderation) Check() error {
+	var bad []FieldError
+	wrong := func(pointer, detail string) { bad = append(bad, FieldError{Pointer: pointer, Detail: detail}) }
+	switch {
+	case m.Action != ModerationActionHide && m.Action != ModerationActionRestore && m.Action != ModerationActionRemove:
+		wrong("/action", "want hide, restore or remove")
+	case m.Action == ModerationActionRemove && m.Board == "":
+		wrong("/action", "entries are removed from one board at a time")
+	case m.Action == ModerationActionRemove && m.Reopen:
+		wrong("/reopen", "a removal is from the current periods")
+	}
+	if n := len(m.Members); n == 0 || n > MaxModerated {
+		wrong("/members", fmt.Sprintf("want 1 to %d members", MaxModerated))
+	}
+	seen := make(map[string]bool, len(m.Members))
+	for i, member := range m.Members {
+		if err := AsRule(CheckMember(member)); err != nil {
+			wrong(fmt.Sprintf("/members/%d", i), err.Detail)
+		} else if seen[member] {
+			wrong(fmt.Sprintf("/members/%d", i), "is listed twice")
+		}
+		seen[member] = true
+	}
+	if bad != nil {
+		return &RuleError{Code: CodeInvalidHide, Detail: "what is asked for is not valid", Fields: bad[:min(len(bad), 100)]}
+	}
+	return checkReason(CodeInvalidHide, "a member is hidden for a reason", m.Members[0], m.Reason, m.Actor, m.Action == ModerationActionHide)
+}
+
 // HiddenMember is a member that is hidden, on one board or everywhere.
 type HiddenMember struct {
 	BoardID  int64  // 0: everywhere

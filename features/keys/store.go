@@ -86,7 +86,11 @@ func (s *Store) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboa
 	if broken := k.Check(); broken != nil {
 		return k, mysql.Wrap("create key", broken)
 	}
-	return s.writeKey(ctx, "create key", leaderboard.AuditActionKeyCreate, k.ID, func(tx *sqlx.Tx) error {
+	action := leaderboard.AuditActionKeyCreate
+	if k.Person != "" {
+		action = leaderboard.AuditActionSessionBegin
+	}
+	return s.writeKey(ctx, "create key", action, k.ID, func(tx *sqlx.Tx) error {
 		boards, err := boardsOfKey(&k)
 		if err != nil {
 			return err

@@ -39,7 +39,7 @@ func (h *handlers) activity(c *httpapi.Call) error {
 	return c.SendJSON(http.StatusOK, out)
 }
 
-// race answers GET …/race: the places of the first members among themselves since the period began, as their submissions are
+// race answers GET …/race: the places and scores of the first members since the period began, as their submissions are
 // recorded.
 func (h *handlers) race(c *httpapi.Call) error {
 	if err := c.Params.BadInput(); err != nil {
@@ -62,7 +62,7 @@ func (h *handlers) race(c *httpapi.Call) error {
 	return c.SendJSON(http.StatusOK, out)
 }
 
-// run puts the places of the first members into an answer.
+// run puts the places and scores of the first members into an answer.
 func (h *handlers) run(c *httpapi.Call, ref *leaderboard.PeriodRef, out *api.Race) error {
 	page, err := h.rankings.Page(c.Ctx, *ref, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: leaderboard.MaxRunners})
 	if err != nil {
@@ -81,7 +81,13 @@ func (h *handlers) run(c *httpapi.Call, ref *leaderboard.PeriodRef, out *api.Rac
 	}
 	for i, member := range q.Members {
 		found.Scores[i][len(found.Moments)-1] = &page.Entries[i].Score
-		out.Runners = append(out.Runners, api.Runner{Member: member, Places: make([]*int, len(found.Moments))})
+		runner := api.Runner{Member: member, Places: make([]*int, len(found.Moments)), Points: []api.RunnerPoint{}}
+		for moment, score := range found.Scores[i] {
+			if score != nil {
+				runner.Points = append(runner.Points, api.RunnerPoint{Time: out.Moments[moment], Score: *score})
+			}
+		}
+		out.Runners = append(out.Runners, runner)
 	}
 	for moment := range found.Moments {
 		for place, runner := range placesAt(found.Scores, moment, ref.Rules.Order) {

@@ -42,7 +42,7 @@ func TestShowActivity(t *testing.T) {
 	e.Get(apitest.WriteKey, "/v1/boards/b/activity?hours=169").WantProblem(400, "malformed-request")
 }
 
-// TestShowRace: anyone who may read the board sees the places of the first members; the last moment is the page of now.
+// TestShowRace: anyone who may read the board sees the places and scores of the first members; the last moment is the page of now.
 func TestShowRace(t *testing.T) {
 	e, f := newEnv(t)
 	e.Put(apitest.AdminKey, "/v1/boards/up", `{"record":"all","visibility":"public"}`).Want(201)
@@ -56,8 +56,8 @@ func TestShowRace(t *testing.T) {
 	}
 	for board, want := range map[string]string{
 		// ada has the greater score.
-		"up":   `"runners":[{"member":"ada","places":[null,1,1,1]},{"member":"bob","places":[1,2,2,2]}]}`,
-		"down": `"runners":[{"member":"bob","places":[null,2,1,1]},{"member":"ada","places":[1,1,2,2]}]}`,
+		"up":   `"runners":[{"member":"ada","places":[null,1,1,1],"points":[{"time":"1970-01-01T00:00:00.000002Z","score":7},{"time":"1970-01-01T00:00:00.000003Z","score":5},{"time":"1970-01-01T00:00:00.000004Z","score":20}]},{"member":"bob","places":[1,2,2,2],"points":[{"time":"1970-01-01T00:00:00.000001Z","score":5},{"time":"1970-01-01T00:00:00.000002Z","score":5},{"time":"1970-01-01T00:00:00.000003Z","score":5},{"time":"1970-01-01T00:00:00.000004Z","score":10}]}]}`,
+		"down": `"runners":[{"member":"bob","places":[null,2,1,1],"points":[{"time":"1970-01-01T00:00:00.000002Z","score":7},{"time":"1970-01-01T00:00:00.000003Z","score":5},{"time":"1970-01-01T00:00:00.000004Z","score":10}]},{"member":"ada","places":[1,1,2,2],"points":[{"time":"1970-01-01T00:00:00.000001Z","score":5},{"time":"1970-01-01T00:00:00.000002Z","score":5},{"time":"1970-01-01T00:00:00.000003Z","score":5},{"time":"1970-01-01T00:00:00.000004Z","score":20}]}]}`,
 	} {
 		e.Post(apitest.AdminKey, "/v1/boards/"+board+"/scores", `{"entries":[{"member":"ada","score":20},{"member":"bob","score":10}]}`).Want(200)
 		got := string(e.Get(apitest.NoKey, "/v1/boards/"+board+"/race").Want(200).Body)

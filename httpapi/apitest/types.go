@@ -42,6 +42,7 @@ func types() map[string]func() any {
 		"HeldList":           listOf[api.Held],
 		"HiddenList":         listOf[api.HiddenMember],
 		"Hiding":             of[api.HiddenMember],
+		"Moderated":          of[api.Moderated],
 		"HistoryAnswer":      of[api.History],
 		"Issuer":             of[api.Issuer],
 		"IssuerList":         listOf[api.Issuer],

@@ -217,7 +217,7 @@ func TestSignIn(t *testing.T) {
 		if got := auditOf(first, "board=b"); !slices.Equal(got, []string{"member.hide person:ada@example.com", "board.create person:ada@example.com"}) {
 			t.Errorf("of the board: %q", got)
 		}
-		if got := auditOf(first, "actor=person:ada@example.com&action=key.create"); len(got) != 1 {
+		if got := auditOf(first, "actor=person:ada@example.com&action=session.begin"); len(got) != 1 {
 			t.Errorf("of the sign-in: %q", got)
 		}
 		b.want(http.StatusNoContent, http.MethodDelete, second.URL+"/v1/session", "")

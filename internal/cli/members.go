@@ -14,6 +14,7 @@ import (
 	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
+	"leaderboard/leaderboard"
 )
 
 func (p *program) memberCommand() *cli.Command {
@@ -204,12 +205,12 @@ type hideOptions struct {
 
 func (p *program) hideCommand() *cli.Command {
 	o := &hideOptions{remote: p.remote()}
-	return o.command("hide", "hide a member on one board, or on all; the entries are kept", oneOrAll+" MEMBER", o.hide, o.flags()...)
+	return o.command("hide", "hide members on one board, or on all; the entries are kept", oneOrAll+" MEMBER [MEMBER …]", o.hide, o.flags()...)
 }
 
 func (p *program) restoreCommand() *cli.Command {
 	o := &hideOptions{remote: p.remote()}
-	return o.command("restore", "show a hidden member again", oneOrAll+" MEMBER", o.restore, o.flags()...)
+	return o.command("restore", "show hidden members again", oneOrAll+" MEMBER [MEMBER …]", o.restore, o.flags()...)
 }
 
 func (o *hideOptions) flags() []cli.Flag {
@@ -238,43 +239,65 @@ func actorFlag(at *string) cli.Flag {
 }
 
 func (o *hideOptions) hide(ctx context.Context, args []string) error {
-	board, member, err := o.target("hide --reason aimbot", args)
+	board, members, err := o.target("hide --reason aimbot", args)
 	if err != nil {
 		return err
 	}
 	if o.reason == "" {
 		return usagef("want a reason, as in: leaderboard hide --reason aimbot demo mallory")
 	}
+	if len(members) > 1 {
+		return o.moderate(ctx, leaderboard.ModerationActionHide, board, members, "hidden "+where(board))
+	}
 	_, err = show(&o.remote, func(c *client.Client) (client.HiddenMember, error) {
-		return c.HideMember(ctx, board, member, o.reason, o.HideOptions)
+		return c.HideMember(ctx, board, members[0], o.reason, o.HideOptions)
 	}, func(*client.HiddenMember) error {
-		_, err := fmt.Fprintf(o.out, "%s is hidden %s\n", terminal.Printable(member), where(board))
+		_, err := fmt.Fprintf(o.out, "%s is hidden %s\n", terminal.Printable(members[0]), where(board))
 		return err
 	})
 	return err
 }
 
-// target returns the board and the member of the command line; board "" is all boards.
-func (o *hideOptions) target(command string, args []string) (board, member string, err error) {
+// moderate hides or restores several members; done is their state in the output.
+func (o *hideOptions) moderate(ctx context.Context, action leaderboard.ModerationAction, board string, members []string, done string) error {
+	m := client.Moderation{Action: action, Members: members, Reason: o.reason, Actor: o.Actor, Reopen: o.Reopen}
+	_, err := show(&o.remote, func(c *client.Client) (client.Moderated, error) { return c.Moderate(ctx, board, m) }, func(m *client.Moderated) error {
+		_, err := fmt.Fprintf(o.out, "%d members are %s", m.Members, done)
+		if n := len(m.Unchanged); err == nil && n > 0 {
+			_, err = fmt.Fprintf(o.out, ", %d of them were before", n)
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(o.out)
+		}
+		return err
+	})
+	return err
+}
+
+// target returns the board and the members of the command line; board "" is all boards.
+func (o *hideOptions) target(command string, args []string) (board string, members []string, err error) {
 	switch {
-	case o.all && len(args) == 1:
-		return "", args[0], nil
-	case !o.all && len(args) == 2:
-		return args[0], args[1], nil
+	case o.all && len(args) > 0:
+		return "", args, nil
+	case !o.all && len(args) > 1:
+		return args[0], args[1:], nil
 	case o.all:
-		return "", "", usagef("want one member and no board, as in: leaderboard %s --all mallory", command)
+		return "", nil, usagef("want members and no board, as in: leaderboard %s --all mallory", command)
 	default:
-		return "", "", usagef("want a board and a member, as in: leaderboard %s demo mallory; or --all and a member", command)
+		return "", nil, usagef("want a board and members, as in: leaderboard %s demo mallory; or --all and members", command)
 	}
 }
 
 func (o *hideOptions) restore(ctx context.Context, args []string) error {
-	board, member, err := o.target("restore", args)
+	board, members, err := o.target("restore", args)
 	if err != nil {
 		return err
 	}
-	return o.carryOut(func(c *client.Client) error { return c.RestoreMember(ctx, board, member, o.reason, o.HideOptions) },
-		"restored", member, terminal.Printable(member)+" is no longer hidden "+where(board))
+	if len(members) > 1 {
+		return o.moderate(ctx, leaderboard.ModerationActionRestore, board, members, "no longer hidden "+where(board))
+	}
+	return o.carryOut(func(c *client.Client) error { return c.RestoreMember(ctx, board, members[0], o.reason, o.HideOptions) },
+		"restored", members[0], terminal.Printable(members[0])+" is no longer hidden "+where(board))
 }
 
 func where(board string) string {

@@ -22,7 +22,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"getBoardFriends": "rank b m --friends", "getDistribution": "distribution b", "getHistory": "history b m", "getStandings": "standings m --boards b,c", "listSubmissions": "submissions b m", "getActivity": "activity b", "streamPage": "watch b", "readChanges": "follow b",
 		"getMergedTop": "top --boards b,c", "getMergedMember": "rank --boards b,c m", "getMergedAround": "rank --labels type:x m --around 2",
 		"hideMember": "hide b m --reason x", "restoreMember": "restore b m", "hideMemberEverywhere": "hide --all m --reason x",
-		"restoreMemberEverywhere": "restore --all m", "listHidden": "hidden", "listHeld": "held list", "getHeld": "held show 7", "approveHeld": "held approve 7", "rejectHeld": "held reject 7", "listAudit": "audit",
+		"restoreMemberEverywhere": "restore --all m", "moderateMembers": "hide b m n --reason x", "moderateMembersEverywhere": "hide --all m n --reason x", "listHidden": "hidden", "listHeld": "held list", "getHeld": "held show 7", "approveHeld": "held approve 7", "rejectHeld": "held reject 7", "listAudit": "audit",
 		"startRebuild": "refresh b", "verifyCopy": "verify b", "exportEntries": "export b", "getStatus": "status", "listRuns": "run list --board b", "getRun": "run show 7",
 		"listKeys": "key list", "createKey": "key create --scope read k", "getOwnKey": "key show", "getKey": "key show k", "changeKey": "key update k --name x",
 		"revokeKey": "key revoke k --yes", "rotateKey": "key rotate k",

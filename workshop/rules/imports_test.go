@@ -98,7 +98,7 @@ func importRules() []importRule {
 		},
 		{
 			dir: "httpapi",
-			may: []string{"leaderboard/internal/csvcell", "leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			may: []string{"leaderboard/internal/csvcell", "leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "golang.org/x/sync/errgroup", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			// The writers and readers of the document, and the count of TCP segments.
 			inTest: []string{rankPkg, "leaderboard/httpapi/apitest", "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix"},
 		},

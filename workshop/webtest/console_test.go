@@ -228,7 +228,7 @@ func TestConsoleMembers(t *testing.T) {
 	makeBoard(t, admin(t), "console-members", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}, Record: leaderboard.RecordAll, Limits: leaderboard.Limits{MinScore: &least}},
 		leaderboard.Submission{Member: member, Score: 1<<63 - 1}, leaderboard.Submission{Member: "console-other", Score: 50})
 	p := console(t, desktop(), running(t).Key, "#/members")
-	p.fill(p.field("Begins with"), "console <")
+	p.fill(p.field("Name or id begins with"), "console <")
 	p.press("Search")
 	p.press(member)
 	p.awaitText("td", "9,223,372,036,854,775,807")
@@ -865,6 +865,45 @@ func TestConsoleDerivedForm(t *testing.T) {
 	p.press("Remove source 1")
 	p.press("Save")
 	p.awaitText("[role=alert]", "cannot be taken away")
+}
+
+// TestConsoleMany hides and shows again members that are ticked in a list, and finds a board and a member by name in the box of the header.
+func TestConsoleMany(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	makeBoard(t, c, "console-many", leaderboard.Rules{Title: "Crowded house"}, members(12)...)
+	if _, _, err := c.PutProfile(t.Context(), "m007", client.ProfileFields{DisplayName: "Séverine Manyfold"}); err != nil {
+		t.Fatal(err)
+	}
+	p := console(t, desktop(), running(t).Key, "#/boards/console-many")
+	for _, m := range []string{"m001", "m002"} {
+		p.awaitText("td", m)
+		p.click(`[aria-label="Choose ` + m + `"]`)
+	}
+	p.awaitText(".many", "2 chosen on console-many")
+	p.press("Hide …")
+	p.fill(p.field("Reason"), "bots")
+	p.press("Hide")
+	p.await(`!document.querySelector("table").innerText.includes("m001") && !document.querySelector("table").innerText.includes("m002")`)
+	p.accessible()
+	p.show("#/members", "Members")
+	for _, m := range []string{"m001", "m002"} {
+		p.click(`[aria-label="Choose ` + m + ` on console-many"]`)
+	}
+	p.press("Restore …")
+	p.press("Restore")
+	p.await(`!document.querySelector("[aria-label='Choose m001 on console-many']")`)
+	if hidden, err := c.Member(t.Context(), "console-many", "m001", client.ReadQuery{}); err != nil || hidden.Rank != 1 {
+		t.Errorf("%+v, %v", hidden, err)
+	}
+	const box = "[aria-label='Find a board or a member']"
+	p.fill(box, "crowded")
+	p.press("console-many Crowded house")
+	p.await(`location.hash === "#/boards/console-many"`)
+	p.fill(p.field("Member"), "manyfold")
+	p.press("Look up")
+	p.await(`location.hash.startsWith("#/members/m007/console-many")`)
+	p.accessible()
 }
 
 // TestConsoleIsLeft leaves a view while what its dialog does is under way: it is done, and no script fails.

@@ -3,119 +3,60 @@ package webtest
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"leaderboard/client"
+	"leaderboard/internal/demo"
 	"leaderboard/leaderboard"
 )
 
-// raceOf returns the members of a race and the ranks that it shows of each, from answers of the API: of the first ten of a day, in it and in
-// the days before it, the oldest first.
-func raceOf(t *testing.T, board, until string) (members, rows []string) {
+// runners returns the text below the lines of a race: the first ten of a period with their scores, from the answer of the API.
+func runners(t *testing.T, board string, q client.ReadQuery) (out []string) {
 	t.Helper()
-	c := admin(t)
-	var last client.Page
-	var days []map[string]string
-	for p, err := range c.Periods(t.Context(), board, leaderboard.WindowDay) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.Period > until || p.Total == 0 || len(days) == 12 {
-			continue
-		}
-		page, err := c.Top(t.Context(), board, client.TopQuery{ReadQuery: client.ReadQuery{Window: leaderboard.WindowDay, Period: p.Period}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(days) == 0 {
-			last = page
-		}
-		ranks := map[string]string{}
-		for _, e := range page.Entries {
-			ranks[e.Member] = strconv.FormatInt(e.Rank, 10)
-		}
-		days = append(days, ranks)
+	page, err := admin(t).Top(t.Context(), board, client.TopQuery{ReadQuery: q})
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.Reverse(days)
-	for _, e := range last.Entries {
-		var ranks []string
-		for _, day := range days {
-			if day[e.Member] == "" {
-				day[e.Member] = "–"
-			}
-			ranks = append(ranks, day[e.Member])
-		}
-		members, rows = append(members, e.Member), append(rows, strings.Join(ranks, " · "))
+	for _, e := range page.Entries[:10] {
+		out = append(out, e.Member)
 	}
-	if len(rows) != 10 || len(days) < 2 {
-		t.Fatalf("the demo has a race of %d members over %d days", len(rows), len(days))
-	}
-	return members, rows
+	return out
 }
 
-// lastClosed returns the last day of a board that is over.
-func lastClosed(t *testing.T, board string) string {
-	t.Helper()
-	for p, err := range admin(t).Periods(t.Context(), board, leaderboard.WindowDay) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.State == leaderboard.PeriodStateClosed {
-			return p.Period
-		}
-	}
-	t.Fatalf("no day of %s is over", board)
-	return ""
-}
+// rises are the heights of the lines of a race at their beginnings and at their ends.
+const rises = `[...document.querySelectorAll(".race .plot g")].map(g => [...g.querySelectorAll(".way")]).filter(w => w.length).map(w => [Number(w[0].getAttribute("y1")), Number(w.at(-1).getAttribute("y2"))])`
 
-// TestRace: the first ten of a period and their ranks in earlier periods, as lines and as a table, equal to the API's
-// answer. A board without periods has no race.
+// TestRace: the scores of the first ten of a board climb as lines, day by day where nothing is recorded, next to the ranking on wide screens without
+// anything pressed. A board without shorter periods and without a record has no race.
 func TestRace(t *testing.T) {
 	t.Parallel()
-	c, yesterday := admin(t), lastClosed(t, "demo")
-	_, want := raceOf(t, "demo", yesterday)
+	c := admin(t)
+	rules := leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: []leaderboard.Window{leaderboard.WindowYear, leaderboard.WindowHour}}
+	makeBoard(t, c, "race-hours", rules, members(12)...)
+	want := runners(t, "race-hours", client.ReadQuery{})
 	for name, s := range map[string]screen{"small": {width: 320, height: 640}, "phone": phone().inDark(), "large": desktop()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := open(t, s, "/boards/demo?window=day&period="+yesterday)
-			p.press("The race of the first ten")
-			p.awaitText(".race td", want[0])
-			if got := eval[[]string](p, `[...document.querySelectorAll(".race td:last-child")].map(e => e.innerText)`); !slices.Equal(got, want) {
-				t.Errorf("the race is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
-			dots, lines := 0, 0
-			for _, row := range want {
-				ranks := strings.Split(row, " · ")
-				for i, r := range ranks {
-					if r != "–" {
-						dots++
-					}
-					if i > 0 && r != "–" && ranks[i-1] != "–" {
-						lines++
-					}
-				}
-			}
-			if got := eval[[]int](p, `[document.querySelectorAll(".race .plot circle").length, document.querySelectorAll(".race .plot .way").length]`); !slices.Equal(got, []int{dots, lines}) {
-				t.Errorf("%d dots and lines are drawn, want %d and %d", got, dots, lines)
-			}
-			if space := eval[float64](p, `(() => {
-				const race = document.querySelector(".race"), box = e => e.getBoundingClientRect()
-				return box(race).top - box(race.previousElementSibling).bottom
-			})()`); space > 20 {
-				t.Errorf("%g px are empty above the race", space)
+			p := open(t, s, "/boards/demo")
+			p.await(`document.querySelector(".race").scrollIntoView() || document.querySelectorAll(".race li").length === 10`)
+			p.await(`document.querySelectorAll(".race .way").length > 10`)
+			if got := eval[[][]float64](p, rises); !slices.ContainsFunc(got, func(line []float64) bool { return line[1] < line[0] }) || slices.ContainsFunc(got, func(line []float64) bool { return line[1] > line[0] }) {
+				t.Errorf("the lines of the best scores go from and to %v", got)
 			}
 			p.fits()
 			p.accessible()
 		})
 	}
+	p := open(t, desktop(), "/boards/race-hours")
+	p.await(`document.querySelectorAll(".race li").length === 10 || document.querySelector(".race .said")`)
+	if got := eval[[]string](p, `[...document.querySelectorAll(".race li a")].map(e => new URL(e.href).searchParams.get("member"))`); len(got) > 0 && !slices.Equal(got, want) {
+		t.Errorf("the race is of %q, want %q", got, want)
+	}
+	if top := eval[float64](p, `document.querySelector(".race").getBoundingClientRect().top`); top > 600 {
+		t.Errorf("the race begins %g px down", top)
+	}
 	makeBoard(t, c, "race-none", leaderboard.Rules{}, members(12)...)
-	makeBoard(t, c, "race-first", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}}, members(12)...)
-	p := open(t, phone(), "/boards/race-first")
-	p.press("The race of the first ten")
-	p.awaitText(".race", "It begins with the second period")
 	none := open(t, phone(), "/boards/race-none")
 	none.await(`document.querySelector(".state.live") && document.querySelector(".ranks") && !document.querySelector(".race")`)
 }
@@ -124,15 +65,11 @@ func TestRace(t *testing.T) {
 // axis.
 func TestPastScores(t *testing.T) {
 	t.Parallel()
-	members, rows := raceOf(t, "demo", lastClosed(t, "demo"))
-	at := slices.IndexFunc(rows, func(row string) bool { return strings.Count(row, "–") <= strings.Count(row, "·")-1 })
-	if at < 0 {
-		t.Fatalf("nobody was among the first ten on two days: %q", rows)
-	}
+	member := demo.Member(demo.Shown) // who plays each day
 	for name, s := range map[string]screen{"small": {width: 320, height: 640}, "large": desktop().inDark()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := open(t, s, "/boards/demo?window=day&member="+members[at])
+			p := open(t, s, "/boards/demo?window=day&member="+member)
 			p.await(`document.querySelector(".found [aria-label^='Score in ']")`)
 			p.await(`(() => {
 				const dots = [...document.querySelectorAll(".found [aria-label^='Score in '] circle")].map(e => Number(e.getAttribute("cy")))
@@ -166,37 +103,25 @@ func TestRecordedRace(t *testing.T) {
 	if err != nil || len(race.Runners) != 10 || len(race.Moments) != 12 {
 		t.Fatalf("%+v, %v", race, err)
 	}
+	points := 0
 	var want []string
-	dots := 0
 	for i, r := range race.Runners {
-		var places []string
-		for _, p := range r.Places {
-			if p == nil {
-				places = append(places, "–")
-				continue
-			}
-			dots++
-			places = append(places, strconv.Itoa(*p))
-		}
-		if want = append(want, strings.Join(places, " · ")); *r.Places[11] != i+1 {
+		points += len(r.Points)
+		if want = append(want, r.Member); *r.Places[11] != i+1 {
 			t.Errorf("now %s is at place %d, want %d", r.Member, *r.Places[11], i+1)
 		}
 	}
-	if !strings.Contains(strings.Join(want, "\n"), "–") || dots < 60 {
-		t.Fatalf("the race is\n%s", strings.Join(want, "\n"))
+	if points < 60 || points == 120 {
+		t.Fatalf("the race has %d points", points)
 	}
 	for name, s := range map[string]screen{"small": {width: 320, height: 640}, "phone": phone().inDark(), "large": desktop()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := open(t, s, "/boards/race-recorded")
-			p.press("The race of the first ten")
-			p.awaitText(".race th", "Places among each other")
-			if got := eval[[]string](p, `[...document.querySelectorAll(".race td:last-child")].map(e => e.innerText)`); !slices.Equal(got, want) {
-				t.Errorf("the race is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
-			p.await(fmt.Sprintf(`document.querySelectorAll(".race .plot circle").length === %d`, dots))
-			if broken := eval[int](p, `[...document.querySelectorAll(".race bdi")].filter(e => e.getClientRects().length > 1).length`); broken > 0 {
-				t.Errorf("%d short names are on more than one line", broken)
+			p.await(`document.querySelector(".race").scrollIntoView() || document.querySelectorAll(".race li").length === 10`)
+			p.await(fmt.Sprintf(`document.querySelectorAll(".race .way").length === %d`, points-len(race.Runners)))
+			if got := eval[[]string](p, `[...document.querySelectorAll(".race li a")].map(e => new URL(e.href).searchParams.get("member"))`); !slices.Equal(got, want) {
+				t.Errorf("the race is of %q, want %q", got, want)
 			}
 			p.fits()
 			p.accessible()
@@ -210,7 +135,7 @@ func TestRecordedRace(t *testing.T) {
 	}
 	for lang, text := range map[string]string{"en": "It begins with the next submission", "de": "Es beginnt mit der nächsten Einreichung", "ar": "يبدأ مع الإرسال التالي"} {
 		p := open(t, phone(), "/boards/race-later?lang="+lang)
-		p.click(".race summary")
+		p.await(`document.querySelector(".race").scrollIntoView() || true`)
 		p.awaitText(".race", text)
 		p.fits()
 	}
@@ -221,10 +146,7 @@ func TestRecordedRace(t *testing.T) {
 	rules.Seasons = []leaderboard.SeasonRule{{Name: "old", StartsAt: now - 9*day, EndsAt: now - day}, {Name: "new", StartsAt: now - day, EndsAt: now + 9*day}}
 	old := now - 2*day
 	makeBoard(t, c, "race-season", rules, leaderboard.Submission{Member: "was", Score: 1, CreatedTime: &old}, leaderboard.Submission{Member: "is", Score: 2})
-	p := open(t, phone(), "/boards/race-season")
-	p.press("The race of the first ten")
-	p.awaitText(".race td", "is")
-	p = open(t, phone(), "/boards/race-season?period=old")
-	p.press("The race of the first ten")
-	p.awaitText(".race", "This race cannot be shown.")
+	p := open(t, desktop(), "/boards/race-season")
+	p.awaitText(".race li", "is")
+	open(t, desktop(), "/boards/race-season?period=old").await(`document.body.textContent.includes("0 players") && !document.querySelector(".race")`)
 }

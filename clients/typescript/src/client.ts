@@ -23,7 +23,7 @@ const headerNames: Record<string, string> = { ifMatch: "If-Match", ifNoneMatch: 
 /** What of the options is not sent. */
 const callNames = ["signal", "timeout", "maxWait", "onResponse"];
 /** Milliseconds that operations may take which are allowed more than others. */
-const slow: { [id in Id]?: number } = { verifyCopy: 300_000, hideMember: 60_000, restoreMember: 60_000, hideMemberEverywhere: 60_000, restoreMemberEverywhere: 60_000, exportEntries: 60_000, getMemberData: 60_000 };
+const slow: { [id in Id]?: number } = { verifyCopy: 300_000, hideMember: 60_000, restoreMember: 60_000, hideMemberEverywhere: 60_000, restoreMemberEverywhere: 60_000, moderateMembers: 60_000, moderateMembersEverywhere: 60_000, exportEntries: 60_000, getMemberData: 60_000 };
 /** Milliseconds that a stream may be silent beyond the timeout: a server with nothing to tell says so every 15 seconds. */
 const silence = 20_000;
 

@@ -48,3 +48,9 @@ export function scores(h: Histogram, display: Schemas["Display"] | undefined): T
   }
   return [{ at: 0, text: scoreText(low, display) }, { at: 1, text: display ? scoreText(high, display) : `+${number(high - low)}` }];
 }
+
+/** axisText returns a score in a few characters, for the axis of a plot. */
+export const axisText = (display: Schemas["Display"] | undefined) => (score: bigint, step: bigint) => {
+  const it = display ? scoreText(score, display) : about(score, step);
+  return it.length <= 7 ? it : "";
+};

@@ -1,48 +1,48 @@
 import type { Schemas } from "@leaderboard/client";
-import { momentName, momentTick, periodName, periodTick } from "../shared/format";
-import type { Top } from "./live.svelte";
+import type { Entry, Top } from "./live.svelte";
 
 /** Members that a race is of, and periods that it goes through, at most. */
 export const runners = 10;
 export const laps = 12;
 
-/** A Runner is a member of a race, with its rank in each lap, the oldest first; undefined: it was not among the first ten. */
-export interface Runner {
-  member: string;
-  name: string;
-  ranks: (number | undefined)[];
+/** A Point is the score of a member at a time, in milliseconds. */
+export interface Point { at: number; score: bigint }
+
+/** A Runner is a member of a race, with its scores over time, the oldest first. */
+export interface Runner { member: string; name: string; score: bigint; points: Point[] }
+
+/** A Lap is a short period within the period of the race: its end, and the scores in it. */
+export interface Lap { end: number; scores: Map<string, bigint> }
+
+const runner = (e: Entry, points: Point[]): Runner => ({ member: e.member, name: e.profile?.display_name || e.member, score: e.score, points });
+
+/** ofMoments follows the first members through recorded submissions. */
+export function ofMoments(race: Schemas["Race"], top: Top): Runner[] {
+  const points = new Map(race.runners.map((r) => [r.member, r.points.map((p) => ({ at: Date.parse(p.time), score: p.score }))]));
+  return top.entries.map((e) => runner(e, points.get(e.member) ?? []));
 }
 
-/** A Race is of runners through laps, the oldest first: periods, or moments of one period. */
-export interface Race {
-  runners: Runner[];
-  /** What laps are called on the axis. */
-  ticks: string[];
-  from: string;
-  to: string;
-  /** moments: the ranks are places among the runners. */
-  moments: boolean;
+/** lapWindow returns the window of a board whose periods are the laps of a race in another window: days, if it can be. */
+export function lapWindow(board: Schemas["Board"], window: string) {
+  const all = ["hour", "day", "week", "month", "quarter", "year", "season", "all_time"];
+  return (["day", "week", "month", "quarter", "year", "hour"] as const).find((w) => board.windows?.includes(w) && all.indexOf(w) < all.indexOf(window));
 }
 
-const namesIn = (tops: Top[]) => new Map(tops.flatMap((t) => t.entries).map((e) => [e.member, e.profile?.display_name || e.member]));
-
-/** ofPeriods follows the first ten of the newest period through those before it. tops are the first ten of each, the oldest first. */
-export function ofPeriods(tops: Top[]): Race {
-  const names = namesIn(tops);
-  const ranks = tops.map((t) => new Map(t.entries.map((e) => [e.member, e.rank])));
-  const [first, last] = [tops[0]!, tops.at(-1)!];
-  return {
-    runners: last.entries.map(({ member }) => ({ member, name: names.get(member)!, ranks: ranks.map((r) => r.get(member)) })),
-    ticks: tops.map((t) => periodTick(t.window, t.period)), from: periodName(first.window, first.period), to: periodName(last.window, last.period), moments: false,
-  };
-}
-
-/** ofMoments follows the first ten by what is recorded of their submissions. top has their names. */
-export function ofMoments({ moments, runners }: Schemas["Race"], top: Top): Race {
-  const names = namesIn([top]);
-  const [first, last] = [moments[0]!, moments.at(-1)!];
-  return {
-    runners: runners.map(({ member, places }) => ({ member, name: names.get(member) ?? member, ranks: places.map((p) => p ?? undefined) })),
-    ticks: moments.map((m) => momentTick(m, first, last)), from: momentName(first), to: momentName(last), moments: true,
-  };
+/** ofLaps follows the first members from the end of one lap to the end of the next. Earlier scores follow from the policy: of a sum, the score of
+ * now less the later laps; otherwise the score of now since it was reached, and before that the scores of the laps. */
+export function ofLaps(board: Schemas["Board"], laps: Lap[], top: Top): Runner[] {
+  const now = Date.parse(top.as_of);
+  const better = (a: bigint, b: bigint) => (board.policy === "latest" || (board.order === "asc" ? b < a : b > a) ? b : a);
+  return top.entries.map((e) => {
+    const points: Point[] = [];
+    let best: bigint | undefined;
+    laps.forEach((lap, i) => {
+      const its = lap.scores.get(e.member);
+      if (its !== undefined) best = best === undefined ? its : better(best, its);
+      const later = laps.slice(i + 1).reduce((sum, l) => sum + (l.scores.get(e.member) ?? 0n), 0n);
+      const score = board.policy === "sum" ? e.score - later : Date.parse(e.created_time) <= lap.end ? e.score : best;
+      if (score !== undefined && (score !== 0n || best !== undefined)) points.push({ at: Math.min(lap.end, now), score });
+    });
+    return runner(e, points);
+  });
 }

@@ -830,6 +830,35 @@ export interface components {
             /** @description Who decided it, at most 128 bytes of UTF-8; by default the id of the key. */
             actor?: string;
         };
+        ModerationRequest: {
+            action: components["schemas"]["ModerationAction"];
+            members: components["schemas"]["MemberID"][];
+            /**
+             * @description At most 200 bytes of UTF-8. Needed to hide; of a removal nothing is kept.
+             * @example aimbot
+             */
+            reason?: string;
+            /** @description Who decided it, at most 128 bytes of UTF-8; by default the id of the key. */
+            actor?: string;
+            /**
+             * @description Closed periods too, when members are hidden or shown again.
+             * @default false
+             */
+            reopen?: boolean;
+        };
+        /**
+         * @description Remove is for one board.
+         * @enum {string}
+         */
+        ModerationAction: "hide" | "restore" | "remove";
+        Moderated: {
+            action: components["schemas"]["ModerationAction"];
+            board?: components["schemas"]["BoardName"];
+            /** @description That were asked for. */
+            members: number;
+            /** @description Those who were not hidden, or had no entry to remove. */
+            unchanged: components["schemas"]["MemberID"][];
+        };
         /** @description A hidden member; without a board everywhere. */
         Hiding: {
             member: components["schemas"]["MemberID"];
@@ -871,7 +900,7 @@ export interface components {
             request_id?: components["schemas"]["RequestID"];
         };
         /** @enum {string} */
-        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove" | "held.approve" | "held.reject" | "profile.create" | "profile.update" | "profile.reset" | "member.bar" | "member.unbar" | "issuer.create" | "issuer.update" | "issuer.delete" | "signing.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.delete" | "endpoint.rotate" | "endpoint.test" | "endpoint.replay" | "follower.create" | "follower.delete";
+        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "session.begin" | "member.hide" | "member.restore" | "member.erase" | "entry.remove" | "held.approve" | "held.reject" | "profile.create" | "profile.update" | "profile.reset" | "member.bar" | "member.unbar" | "issuer.create" | "issuer.update" | "issuer.delete" | "signing.rotate" | "endpoint.create" | "endpoint.update" | "endpoint.delete" | "endpoint.rotate" | "endpoint.test" | "endpoint.replay" | "follower.create" | "follower.delete";
         /** @description What every reading answer says of itself. */
         State: {
             board: components["schemas"]["BoardName"];
@@ -980,6 +1009,12 @@ export interface components {
             member: components["schemas"]["MemberID"];
             /** @description At each of the moments, by the score alone; of equal scores the one is ahead that is ahead now. Null: the member had no entry yet, or none is recorded. */
             places: (number | null)[];
+            /** @description The scores at the moments at which the member had an entry, the oldest first. */
+            points: components["schemas"]["RunnerPoint"][];
+        };
+        RunnerPoint: {
+            time: components["schemas"]["Time"];
+            score: components["schemas"]["Int64"];
         };
         Activity: {
             board: components["schemas"]["BoardName"];
@@ -2815,6 +2850,60 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: never;
+    };
+    moderateMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "hide",
+                 *       "members": [
+                 *         "u1",
+                 *         "u2"
+                 *       ],
+                 *       "reason": "aimbot"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ModerationRequest"];
+            };
+        };
+        responses: never;
+    };
+    moderateMembersEverywhere: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "hide",
+                 *       "members": [
+                 *         "u1",
+                 *         "u2"
+                 *       ],
+                 *       "reason": "aimbot"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ModerationRequest"];
+            };
+        };
         responses: never;
     };
     listHidden: {

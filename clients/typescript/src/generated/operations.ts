@@ -32,6 +32,10 @@ export interface Operations {
   hideMemberEverywhere(member: string, body: Sent<Schemas["HideRequest"]>, options?: Query<"hideMemberEverywhere"> & CallOptions): Promise<Schemas["Hiding"]>;
   /** Show a hidden member again everywhere. DELETE /v1/members/{member}/hidden */
   restoreMemberEverywhere(member: string, options?: Query<"restoreMemberEverywhere"> & CallOptions): Promise<undefined>;
+  /** Hide, show again or remove many members on a board. POST /v1/boards/{board}/moderation */
+  moderateMembers(board: string, body: Sent<Schemas["ModerationRequest"]>, options?: CallOptions): Promise<Schemas["Moderated"]>;
+  /** Hide or show again many members everywhere. POST /v1/moderation */
+  moderateMembersEverywhere(body: Sent<Schemas["ModerationRequest"]>, options?: CallOptions): Promise<Schemas["Moderated"]>;
   /** The hidden members. GET /v1/hidden */
   listHidden(options?: Query<"listHidden"> & CallOptions): Pages<Schemas["HiddenList"]>;
   /** The submissions that wait for an admin. GET /v1/held */
@@ -64,7 +68,7 @@ export interface Operations {
   getDistribution(board: string, options?: Query<"getDistribution"> & CallOptions): Promise<Schemas["DistributionAnswer"]>;
   /** The periods of a board. GET /v1/boards/{board}/periods */
   listPeriods(board: string, options?: Query<"listPeriods"> & CallOptions): Pages<Schemas["PeriodList"]>;
-  /** The places of the first ten over time. GET /v1/boards/{board}/race */
+  /** The places and scores of the first ten over time. GET /v1/boards/{board}/race */
   getRace(board: string, options?: CallOptions): Promise<Schemas["Race"]>;
   /** What was submitted hour by hour. GET /v1/boards/{board}/activity */
   getActivity(board: string, options?: Query<"getActivity"> & CallOptions): Promise<Schemas["Activity"]>;
@@ -214,6 +218,8 @@ export const table = {
   restoreMember: "DELETE /v1/boards/{board}/members/{member}/hidden",
   hideMemberEverywhere: "PUT /v1/members/{member}/hidden",
   restoreMemberEverywhere: "DELETE /v1/members/{member}/hidden",
+  moderateMembers: "POST /v1/boards/{board}/moderation",
+  moderateMembersEverywhere: "POST /v1/moderation",
   listHidden: "GET /v1/hidden",
   listHeld: "GET /v1/held",
   getHeld: "GET /v1/held/{id}",
