@@ -29,6 +29,8 @@ var bodiesOf = map[string]struct{ plain, names string }{
 	"POST /v1/boards/{board}/rebuild":                {plain: `{}`},
 	"PUT /v1/boards/{board}/members/{member}/hidden": {plain: `{"reason":"r"}`},
 	"PUT /v1/members/{member}/hidden":                {plain: `{"reason":"r"}`},
+	"POST /v1/boards/{board}/moderation":             {plain: `{"action":"restore","members":["m"]}`},
+	"POST /v1/moderation":                            {plain: `{"action":"restore","members":["m"]}`},
 	"POST /v1/boards/{board}/plays":                  {},
 }
 
