@@ -205,7 +205,7 @@ type hideOptions struct {
 
 func (p *program) hideCommand() *cli.Command {
 	o := &hideOptions{remote: p.remote()}
-	return o.command("hide", "hide members on one board, or on all; the entries are kept", oneOrAll+" MEMBER [MEMBER …]", o.hide, o.flags()...)
+	return o.command("hide", "hide members on one board, or one on all; the entries are kept", oneOrAll+" MEMBER [MEMBER …]", o.hide, o.flags()...)
 }
 
 func (p *program) restoreCommand() *cli.Command {
@@ -277,14 +277,14 @@ func (o *hideOptions) moderate(ctx context.Context, action leaderboard.Moderatio
 // target returns the board and the members of the command line; board "" is all boards.
 func (o *hideOptions) target(command string, args []string) (board string, members []string, err error) {
 	switch {
-	case o.all && len(args) > 0:
+	case o.all && len(args) == 1: // of two the first may be meant as a board
 		return "", args, nil
 	case !o.all && len(args) > 1:
 		return args[0], args[1:], nil
 	case o.all:
-		return "", nil, usagef("want members and no board, as in: leaderboard %s --all mallory", command)
+		return "", nil, usagef("want one member and no board, as in: leaderboard %s --all mallory", command)
 	default:
-		return "", nil, usagef("want a board and members, as in: leaderboard %s demo mallory; or --all and members", command)
+		return "", nil, usagef("want a board and members, as in: leaderboard %s demo mallory; or --all and a member", command)
 	}
 }
 

@@ -22,7 +22,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"getBoardFriends": "rank b m --friends", "getDistribution": "distribution b", "getHistory": "history b m", "getStandings": "standings m --boards b,c", "listSubmissions": "submissions b m", "getActivity": "activity b", "streamPage": "watch b", "readChanges": "follow b",
 		"getMergedTop": "top --boards b,c", "getMergedMember": "rank --boards b,c m", "getMergedAround": "rank --labels type:x m --around 2",
 		"hideMember": "hide b m --reason x", "restoreMember": "restore b m", "hideMemberEverywhere": "hide --all m --reason x",
-		"restoreMemberEverywhere": "restore --all m", "moderateMembers": "hide b m n --reason x", "moderateMembersEverywhere": "hide --all m n --reason x", "listHidden": "hidden", "listHeld": "held list", "getHeld": "held show 7", "approveHeld": "held approve 7", "rejectHeld": "held reject 7", "listAudit": "audit",
+		"restoreMemberEverywhere": "restore --all m", "moderateMembers": "hide b m n --reason x", "listHidden": "hidden", "listHeld": "held list", "getHeld": "held show 7", "approveHeld": "held approve 7", "rejectHeld": "held reject 7", "listAudit": "audit",
 		"startRebuild": "refresh b", "verifyCopy": "verify b", "exportEntries": "export b", "getStatus": "status", "listRuns": "run list --board b", "getRun": "run show 7",
 		"listKeys": "key list", "createKey": "key create --scope read k", "getOwnKey": "key show", "getKey": "key show k", "changeKey": "key update k --name x",
 		"revokeKey": "key revoke k --yes", "rotateKey": "key rotate k",
@@ -35,7 +35,7 @@ func commandsOfRoutes() (commands, without map[string]string) {
 		"getLivez": "health", "getReadyz": "health --ready",
 	}
 	without = map[string]string{
-		"getRace": "a picture on the page of the board", "getHome": people, "getBoardPage": people, "getBoardPicture": people, "getConsole": people, "getDocs": people, "getManualPage": people, "getProblemPage": people, "getAsset": "a part of these pages",
+		"getRace": "a picture on the page of the board", "moderateMembersEverywhere": "of two words after --all the first may be meant as a board", "getHome": people, "getBoardPage": people, "getBoardPicture": people, "getConsole": people, "getDocs": people, "getManualPage": people, "getProblemPage": people, "getAsset": "a part of these pages",
 		"getSession": "for the console, which has no other way to know", "endSession": "a session is in a browser", "keepKey": "a session is in a browser", "beginSignIn": people, "finishSignIn": people,
 		"getMetrics": programs, "getTokenKeys": programs, "getOpenAPI": programs, "getOpenAPIYAML": programs,
 	}
