@@ -97,7 +97,7 @@ func TestConsoleSignIn(t *testing.T) {
 	p.press("Sign in with your account")
 	p.awaitText("[role=alert]", "you have no role here")
 	p.signIn(s.Key)
-	p.awaitText(".who", "admin")
+	p.awaitText(".who", "Admin")
 }
 
 // TestConsoleBoards creates, edits and deletes a board; a fault is shown next to its field, and no change is overwritten

@@ -234,6 +234,9 @@ async function memberOperations(lb: Leaderboard, b: string): Promise<void> {
   await lb.hideMemberEverywhere("ts-bob", { reason: "cheat" });
   assert.ok((await lb.listHidden({ member: "ts-bob" })).hidden.length > 0);
   await lb.restoreMemberEverywhere("ts-bob");
+  assert.deepEqual((await lb.moderateMembersEverywhere({ action: "hide", members: ["ts-bob"], reason: "cheat" })).unchanged, []);
+  await lb.moderateMembersEverywhere({ action: "restore", members: ["ts-bob"] });
+  assert.deepEqual((await lb.moderateMembers(b, { action: "restore", members: ["ts-bob"] })).unchanged, ["ts-bob"]);
   await lb.removeMember(b, "ts-bob");
   const data = await lb.getMemberData("ts-ada");
   assert.deepEqual([data.friends, data.profile?.member, data.entries[0]?.board], [["ts-bob"], "ts-ada", b]);
