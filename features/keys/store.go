@@ -207,13 +207,12 @@ const keysVersion = "api_keys"
 // writeKey makes a change of the table of keys in a transaction, and returns the key after it. Changes have an order: each
 // first takes the next version, whose row stays locked until the commit. A change that changes nothing is not in the audit.
 func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.AuditAction, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
-	var k leaderboard.Key
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	var old, k leaderboard.Key
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		if err := s.db.NextVersion(ctx, tx, keysVersion); err != nil {
 			return err
 		}
-		old, err := keyIn(ctx, tx, id, "")
-		if err != nil && !errors.Is(err, leaderboard.ErrKeyNotFound) {
+		if old, err = keyIn(ctx, tx, id, ""); err != nil && !errors.Is(err, leaderboard.ErrKeyNotFound) {
 			return err
 		}
 		if err := change(tx); err != nil {
@@ -227,7 +226,7 @@ func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.A
 		}
 		return s.auditKey(ctx, tx, action, &old, &k)
 	})
-	if err == nil && s.renew != nil && action != leaderboard.AuditActionKeyCreate { // unknown keys are read anyway
+	if err == nil && s.renew != nil && old.ID != "" { // unknown keys are read anyway
 		_ = s.renew(ctx)
 	}
 	return k, mysql.Translate(ctx, doing, err)

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,6 +62,25 @@ func versionOf(t *testing.T, s *stored) leaderboard.Revision {
 		t.Fatalf("%v, %v", r, err)
 	}
 	return r[leaderboard.KeysPeriod]
+}
+
+// TestNewKeysAreNotReadAgain: a change of a key has this process read the keys, and a new key or session does not.
+func TestNewKeysAreNotReadAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, renewed := open(t, dsn, nil), 0
+		s.renew = func(context.Context) error { renewed++; return nil }
+		k, _ := makeKey(t, s, nil)
+		makeKey(t, s, func(k *leaderboard.Key) {
+			k.Person, k.Role, k.ExpiresAt = "ada", "ops", leaderboard.MicrosOf(time.Now().Add(time.Hour))
+		})
+		if renewed != 0 {
+			t.Errorf("the keys were read %d times for new ones", renewed)
+		}
+		if _, err := s.RevokeKey(t.Context(), k.ID); err != nil || renewed != 1 {
+			t.Errorf("%v; the keys were read %d times after a change", err, renewed)
+		}
+	})
 }
 
 // TestKeys makes, changes, rotates and revokes an API key: each step shows in the version of the table, and only the hash
