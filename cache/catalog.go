@@ -166,7 +166,7 @@ func (c *Catalog) sameBoard(ctx context.Context, k *known[*listed]) bool {
 	if c.unchanged(ctx, &k.reading) {
 		return true
 	}
-	if k.err != nil || !k.until.IsZero() || k.boards.Load() == nil || c.away() {
+	if k.err != nil || !k.until.IsZero() || c.opts.Feed == nil || c.away() {
 		return false
 	}
 	boards, ok := c.opts.Feed.Latest(leaderboard.BoardsPeriod)
@@ -191,7 +191,7 @@ func (c *Catalog) compare(ctx context.Context, boards *leaderboard.Revision) err
 		return err
 	}
 	for i, k := range all {
-		if r, ok := shown[ids[i]]; ok && r == k.value.Board.Revision() && k.boards.Load() != nil && k.until.IsZero() {
+		if r, ok := shown[ids[i]]; ok && r == k.value.Board.Revision() {
 			k.boards.Store(boards)
 			k.looked.Store(int64(now.Sub(k.asked)))
 			k.confirm(now)
