@@ -15,15 +15,6 @@ type HiddenMember struct {
 	HiddenAt time.Time `json:"hidden_at"`
 }
 
-// ModerationRequest is one action on many members.
-type ModerationRequest struct {
-	Action  leaderboard.ModerationAction `json:"action"`
-	Members []string                     `json:"members"`
-	Reason  string                       `json:"reason,omitzero"` // needed to hide
-	Actor   string                       `json:"actor,omitzero"`  // "": the key
-	Reopen  bool                         `json:"reopen,omitzero"` // closed periods too
-}
-
 // Moderated is the outcome of a moderation.
 type Moderated struct {
 	Action    leaderboard.ModerationAction `json:"action"`

@@ -82,9 +82,6 @@ type Fields = api.Fields
 // Held is a submission that waits for an admin, or did: see leaderboard.Review.
 type Held = api.Held
 
-// Moderation is one action on many members.
-type Moderation = api.ModerationRequest
-
 // Moderated is the outcome of a moderation.
 type Moderated = api.Moderated
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard/api"
+	"leaderboard/leaderboard"
 )
 
 // hideTimeout is the additional time for hiding and restoring.
@@ -47,12 +48,12 @@ func hiddenPath(board, member string) string {
 	return Path("boards", board, "members", member, "hidden")
 }
 
-// Moderate hides, shows again or removes up to 1,000 members at once, on a board ("": everywhere, where nothing can be removed). After a failure the finished
-// part stays; the same call does the rest. Needs scope admin.
-func (c *Client) Moderate(ctx context.Context, board string, m Moderation) (Moderated, error) {
+// Moderate hides, shows again or removes up to 1,000 members at once, on Moderation.Board or everywhere. After a failure the
+// finished part stays; the same call does the rest. Needs scope admin.
+func (c *Client) Moderate(ctx context.Context, m leaderboard.Moderation) (Moderated, error) {
 	path := Path("moderation")
-	if board != "" {
-		path = Path("boards", board, "moderation")
+	if m.Board != "" {
+		path = Path("boards", m.Board, "moderation")
 	}
 	return call[Moderated](ctx, c, Request{Method: http.MethodPost, Path: path, Timeout: hideTimeout, Body: m})
 }

@@ -414,11 +414,12 @@ func hiddenPart(t *testing.T, c *client.Client) []string {
 	if err := c.RestoreMember(ctx, "hidden-1", "bob", "", client.HideOptions{}); !errors.Is(err, leaderboard.ErrNotHidden) {
 		t.Errorf("restored again: %v", err)
 	}
-	for _, m := range []client.Moderation{{Action: leaderboard.ModerationActionHide, Reason: "bots"}, {Action: leaderboard.ModerationActionRestore}} {
+	for _, m := range []leaderboard.Moderation{{Action: leaderboard.ModerationActionHide, Reason: "bots"}, {Action: leaderboard.ModerationActionRestore}} {
 		m.Members = []string{"ada", "bob"}
-		on, err := c.Moderate(ctx, "hidden-1", m)
+		everywhere, err := c.Moderate(ctx, m)
 		must(t, err)
-		everywhere, err := c.Moderate(ctx, "", m)
+		m.Board = "hidden-1"
+		on, err := c.Moderate(ctx, m)
 		must(t, err)
 		if on.Board != "hidden-1" || on.Members != 2 || everywhere.Board != "" || len(everywhere.Unchanged) != 0 {
 			t.Errorf("moderated: %+v, %+v", on, everywhere)

@@ -38,11 +38,10 @@ func (h *moderationHandlers) moderate(c *Call) error {
 	if err != nil {
 		return err
 	}
-	var body api.ModerationRequest
-	if err := c.Decode(&body, false, &wire.Emptiness{NonEmpty: []string{"actor"}}); err != nil {
+	if err := c.Decode(&m, false, &wire.Emptiness{NonEmpty: []string{"actor"}}); err != nil {
 		return err
 	}
-	m.Action, m.Members, m.Reason, m.Actor, m.Reopen = body.Action, body.Members, body.Reason, cmp.Or(body.Actor, c.Caller.Key), body.Reopen
+	m.Actor = cmp.Or(m.Actor, c.Caller.Key)
 	if err := m.Check(); err != nil {
 		return err
 	}

@@ -71,12 +71,12 @@ const MaxModerated = 1000
 
 // Moderation is one action on many members.
 type Moderation struct {
-	Action  ModerationAction
-	Board   string   // name; "" is everywhere
-	Members []string // 1 to MaxModerated, each once
-	Reason  string   // as in HideRequest; a removal does not keep it
-	Actor   string
-	Reopen  bool // as in HideRequest; not of a removal
+	Action  ModerationAction `json:"action"`
+	Board   string           `json:"-"`               // name; "" is everywhere
+	Members []string         `json:"members"`         // 1 to MaxModerated, each once
+	Reason  string           `json:"reason,omitzero"` // as in HideRequest; a removal does not keep it
+	Actor   string           `json:"actor,omitzero"`
+	Reopen  bool             `json:"reopen,omitzero"` // as in HideRequest; not of a removal
 }
 
 // Check returns a RuleError when a moderation is invalid.

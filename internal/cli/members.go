@@ -260,8 +260,8 @@ func (o *hideOptions) hide(ctx context.Context, args []string) error {
 
 // moderate hides or restores several members; done is their state in the output.
 func (o *hideOptions) moderate(ctx context.Context, action leaderboard.ModerationAction, board string, members []string, done string) error {
-	m := client.Moderation{Action: action, Members: members, Reason: o.reason, Actor: o.Actor, Reopen: o.Reopen}
-	_, err := show(&o.remote, func(c *client.Client) (client.Moderated, error) { return c.Moderate(ctx, board, m) }, func(m *client.Moderated) error {
+	m := leaderboard.Moderation{Action: action, Board: board, Members: members, Reason: o.reason, Actor: o.Actor, Reopen: o.Reopen}
+	_, err := show(&o.remote, func(c *client.Client) (client.Moderated, error) { return c.Moderate(ctx, m) }, func(m *client.Moderated) error {
 		_, err := fmt.Fprintf(o.out, "%d members are %s", m.Members, done)
 		if n := len(m.Unchanged); err == nil && n > 0 {
 			_, err = fmt.Fprintf(o.out, ", %d of them were before", n)
