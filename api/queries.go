@@ -85,7 +85,7 @@ type ReadQuery struct {
 	Period   string             `query:"period" default:"current"`           // a name, current or previous; "": current
 	Mode     leaderboard.Mode   `query:"mode" words:"strict,tied,dense,all"` // "": the board's; leaderboard.ModeAll: ranks in all modes
 	MinSeq   int64              `query:"min_seq" range:"0,"`                 // answer from a state at least this new, such as Receipt.Seq; leaderboard.ErrSeqAhead
-	Profiles bool               `query:"profiles,optional"`                  // show profiles beside the entries
+	Profiles bool               `query:"profiles,optional"`                  // add profiles to the entries
 	Metadata bool               `query:"metadata,optional"`                  // show the metadata of entries, on boards with the rule
 }
 
@@ -165,7 +165,7 @@ type BoardsQuery struct {
 	Period string             `query:"period" default:"current"`           // "": current
 	Mode   leaderboard.Mode   `query:"mode" words:"strict,tied,dense,all"` // strict, tied or all; "": the boards' own mode if they agree, strict otherwise
 	MinSeq map[string]int64   `query:"min_seq"`                            // by board: answer from states at least this new
-	// Profiles shows profiles beside the entries.
+	// Profiles adds profiles to the entries.
 	Profiles bool `query:"profiles,optional"`
 	// Metadata shows the metadata of the entries of Standings, on 100 boards at most. Combined rankings have none.
 	Metadata bool `query:"metadata,optional"`
@@ -246,7 +246,7 @@ type ExportQuery struct {
 
 // ChangesQuery says where the changes of a board begin.
 type ChangesQuery struct {
-	Window leaderboard.Window `query:"window"` // "": that of After, or the board's first
+	Window leaderboard.Window `query:"window"` // "": the window of After, or the board's first
 	// After is a cursor: Change.Cursor, Changes.Cursor or Export.Cursor. "": the first change of the current period.
 	After string        `query:"after"`
 	Limit int           `query:"limit" range:"1,5000" default:"1000"` // 1 to 5,000; 0: 1,000

@@ -28,7 +28,7 @@ const TokensPeriod int64 = -3
 // ClockPeriod is the id under which the feed gets the database clock, in AsOf, with every statement.
 const ClockPeriod int64 = -2
 
-// boardPeriods is the id of board 0 among the periods. It is below those of the tables.
+// boardPeriods is the id of board 0 among the periods. It is below the ids of the tables.
 const boardPeriods int64 = -1 << 62
 
 // BoardPeriod returns the id under which a board is watched among the periods: its revision is Board.Revision. One that is

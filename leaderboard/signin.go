@@ -6,9 +6,6 @@ import "time"
 // role.
 const MaxSession = 12 * time.Hour
 
-// MaxRole is the greatest length of a provider's role, in bytes.
-const MaxRole = 255
-
 // IsPersonName reports whether a text may be the name of a person who signs in.
 func IsPersonName(s string) bool { return isKeyName(s) }
 
