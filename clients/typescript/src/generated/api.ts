@@ -840,10 +840,7 @@ export interface components {
             reason?: string;
             /** @description Who decided it, at most 128 bytes of UTF-8; by default the id of the key. */
             actor?: string;
-            /**
-             * @description Closed periods too, when members are hidden or shown again.
-             * @default false
-             */
+            /** @description Closed periods too, when members are hidden or shown again; by default false. */
             reopen?: boolean;
         };
         /**
