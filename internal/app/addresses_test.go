@@ -10,8 +10,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestAddressesOfAdmins: an address that is private, or no address, is refused where it is typed, for endpoints and for issuers alike, with
-// the place and what is wrong; what the settings allow is taken (promise G11).
+// TestAddressesOfAdmins: a private or malformed address is refused when an admin enters it, for endpoints and issuers alike; the
+// error names the place and the reason. Addresses that the settings allow are accepted (promise G11).
 func TestAddressesOfAdmins(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "")

@@ -30,7 +30,7 @@ func (a *App) wireReader() {
 	})
 }
 
-// wireResident makes what keeps periods whole in memory.
+// wireResident makes the memory for whole periods.
 func (a *App) wireResident() {
 	memory := a.cfg.residentMemory()
 	a.resident = resident.NewPeriods(a.store.Entries, resident.Options{
@@ -47,7 +47,7 @@ func (a *App) wireResident() {
 type keeper interface {
 	// Folding hears of commits of a period in memory, see resident.Options.
 	Folding(period int64, commits []leaderboard.Commit)
-	// Keep says how many bytes the feature may take, for periods alone that are in memory, and returns how many it takes.
+	// Keep lets the feature use up to within bytes, for periods in memory only, and returns how many it uses.
 	Keep(within int64, inMemory func(period int64) bool) int64
 }
 
@@ -92,10 +92,10 @@ func (a *App) wireCatalog() {
 	}
 }
 
-// oldCopy has a copy caught up that a reader has found too old.
+// oldCopy brings a copy up to date that a reader found too old.
 func (a *App) oldCopy(ref leaderboard.PeriodRef) { a.follower.CatchUp(ref) }
 
-// readings counts what readers are told, and logs that the breaker of a Redis server opens or closes.
+// readings counts the answers of readers, and logs when the breaker of a Redis server opens or closes.
 type readings struct {
 	*metrics
 	app *App
@@ -119,7 +119,7 @@ func (a *App) boards() boards { return boards{a.store.Boards, a.catalog, a.listi
 
 // pageLoader loads the pages for people.
 type pageLoader interface {
-	// LoadPages returns what makes their handler, see httpapi.Config.Pages.
+	// LoadPages returns a function that makes the pages' handler: see httpapi.Config.Pages.
 	LoadPages() (func(api http.Handler) http.Handler, error)
 }
 
@@ -142,7 +142,7 @@ func (a *App) wireAPI() error {
 		Limits: httpapi.Limits{StandingWait: a.cfg.standingWait},
 	}
 	if a.cfg.MySQLMaxConns < 32 {
-		cfg.Limits.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
+		cfg.Limits.MaxExports = 1 // each holds one of the connections for long work, an eighth of all
 	}
 	if pages := features.Offered[pageLoader](a.engine); pages != nil {
 		var err error
@@ -170,7 +170,7 @@ type answeredRequests struct {
 // RequestAnswered implements httpapi.Observer.
 func (a answeredRequests) RequestAnswered(r httpapi.Answered) {
 	a.metrics.RequestAnswered(r)
-	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.news(r.Route, r.Status) { // this is the way of every request
+	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.news(r.Route, r.Status) { // every request comes here
 		a.log.DebugContext(trace.With(context.Background(), r.Span), "request", "method", r.Method, "route", r.Route, "status", r.Status, "took", r.Took.String(), "request_id", r.RequestID)
 	}
 }
@@ -181,7 +181,7 @@ type probes struct {
 	last map[string]int // status by route
 }
 
-// news reports whether a request is worth a line. One to a probe is when the status differs from the last one.
+// news reports whether a request is logged. A request to a probe is logged when the status differs from the last one.
 func (p *probes) news(route string, status int) bool {
 	if route != "/livez" && route != "/readyz" {
 		return true
@@ -198,8 +198,7 @@ func (p *probes) news(route string, status int) bool {
 	return true
 }
 
-// opsHandler serves what is for operators only, on an address of its own. It leaves out pprof's command line, which may hold
-// keys.
+// opsHandler serves operators on a separate address. It leaves out pprof's command line, which may hold keys.
 func (a *App) opsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", a.metrics.handler())
@@ -238,7 +237,8 @@ func (a *App) wireHealth() {
 	}
 }
 
-// redisHealth returns what is wrong with Redis. A pool without a free connection is no fault of Redis: this process is busy.
+// redisHealth returns the fault of Redis, nil for none. A pool without a free connection is no fault of Redis: this process is
+// busy.
 func (a *App) redisHealth(ctx context.Context) error {
 	if err := topn.Ping(ctx, a.redis); err != nil && !topn.PoolIsBusy(err) {
 		return err

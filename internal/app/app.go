@@ -36,7 +36,7 @@ type App struct {
 	opsListener net.Listener // likewise; nil: none
 
 	store     *store.Store
-	redis     redis.UniversalClient // nil without Redis, and so are copies and follower
+	redis     redis.UniversalClient // nil without Redis; then copies and follower are nil too
 	behind    redis.UniversalClient // the same Redis, for background work
 	copies    *topn.Copies
 	follower  *topn.Follower
@@ -44,7 +44,7 @@ type App struct {
 	catalog   *cache.Catalog
 	listings  *topn.Listings // nil without Redis
 	hot       *hot           // likewise
-	feed      *feed.Feed     // what was committed, here and elsewhere
+	feed      *feed.Feed     // the commits of all servers
 	resident  *resident.Periods
 	collector *collector   // nil until Run
 	cert      *certificate // nil: the API is served without TLS
@@ -58,7 +58,7 @@ type App struct {
 	health    *readiness
 	rules     *unknownRules
 	streams   *httpapi.Streams
-	engine    *features.Engine // what features stand on, with what they offer
+	engine    *features.Engine // the base of the features, with the values that they offer each other
 	features  openedFeatures
 	keepers   []keeper
 	api       *httpapi.API

@@ -96,7 +96,7 @@ func TestFullFlow(t *testing.T) {
 	limit := 1
 	apptest.Eventually(t, func() string {
 		b.checkClassic(seq)
-		limit = limit%500 + 1 // what was asked before may be kept, and needs no copy
+		limit = limit%500 + 1 // the answer to an earlier limit may be kept, and needs no copy
 		b.Ask(200, "GET", fmt.Sprintf("/v1/boards/classic/top?limit=%d", limit), "")
 		if v := b.Ask(200, "GET", "/v1/boards/classic/verify", ""); v.Text("checked") != "8" {
 			return fmt.Sprintf("no copy has come back: %v", v)
@@ -154,7 +154,7 @@ func TestOwnWritesFindABoardMadeAgain(t *testing.T) {
 		other.Ask(201, "PUT", board, `{}`)
 		if n%2 == 0 {
 			a.Ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+member+`","score":5}]}`)
-		} else { // and who wrote there, is at least told no lies about a seq that the old one never had
+		} else { // a caller that wrote there asks with a seq that the old board never had, and must see the new board
 			other.Ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+member+`","score":5},{"member":"x","score":1},{"member":"y","score":1}]}`)
 		}
 		minSeq := map[bool]string{true: "1", false: "3"}[n%2 == 0]
@@ -167,7 +167,7 @@ func TestOwnWritesFindABoardMadeAgain(t *testing.T) {
 	}
 }
 
-// TestWriteThrough: a commit reaches the copy by itself, without any refresh.
+// TestWriteThrough: a commit reaches the copy without any refresh.
 func TestWriteThrough(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), testenv.Redis(t))

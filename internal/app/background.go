@@ -54,14 +54,14 @@ func (a *App) wireRedis() error {
 	return nil
 }
 
-// copied is what copies are made of.
+// copied reads the entries and boards for copies.
 type copied struct {
 	*store.Entries
 	*store.Boards
 }
 
-// maxFeedInterval bounds the time between two looks at the database, however old answers may be: a revoked key must stop
-// working within a second.
+// maxFeedInterval bounds the time between two looks at the database, even if answers may be older: a revoked key must stop working
+// within a second.
 const maxFeedInterval = 250 * time.Millisecond
 
 // wireFeed makes the feed, which asks the database in one statement for the newest revisions and for changes of boards and of
@@ -88,7 +88,7 @@ func (a *App) wireFeed() {
 	})
 }
 
-// clock returns the database clock, as far as the feed has been told.
+// clock returns the clock of the database, extrapolated from its last value in the feed. It reports false before the first one.
 func (a *App) clock() (leaderboard.Micros, bool) {
 	at, sent, ok := a.feed.Clock()
 	return at + leaderboard.Micros(time.Since(sent)/time.Microsecond), ok
@@ -96,7 +96,7 @@ func (a *App) clock() (leaderboard.Micros, bool) {
 
 // heldTable is a table of the database that a feature holds whole in memory. Its Run works until ctx ends.
 type heldTable interface {
-	// ID returns what the feed knows the table by.
+	// ID returns the id of the table in the feed.
 	ID() int64
 	// InUse reports whether the feed is to ask for the table.
 	InUse(now time.Time) bool
@@ -174,7 +174,7 @@ func (a *App) prepare(ctx context.Context) error {
 	return nil
 }
 
-// machineChecks are of what a start needs before it serves.
+// machineChecks returns the checks of this machine, which a start makes before it serves.
 func (a *App) machineChecks() []check {
 	once := func(ctx context.Context, ask asking) error {
 		l, err := ask(ctx)
@@ -191,7 +191,7 @@ func (a *App) machineChecks() []check {
 	}
 }
 
-// serverChecks are of what a start needs before it is ready.
+// serverChecks returns the checks of MySQL, Redis and the identity provider, which a start makes before it is ready.
 func (a *App) serverChecks() []check {
 	return []check{
 		{
@@ -229,7 +229,7 @@ func (a *App) serverChecks() []check {
 	}
 }
 
-// askCertificate reads the certificate, if there is one.
+// askCertificate reads the certificate if the settings name its file.
 func (a *App) askCertificate(context.Context) (l look, err error) {
 	if a.cfg.TLSCert != "" {
 		a.cert, l, err = readCertificate(a.cfg.TLSCert, a.cfg.TLSKey, a.log)
@@ -241,7 +241,7 @@ func (a *App) askFiles(context.Context) (look, error) { return filesFor(&a.cfg, 
 
 func (a *App) files() openFiles { return openFiles{maxFiles(), otherFiles(&a.cfg, a.redis, a.behind)} }
 
-// askListener returns what opens the address of a setting for *at, unless that is open or there is no address.
+// askListener returns a function that opens the address of a setting for *at, unless *at is open or the address is empty.
 func (a *App) askListener(setting, address string, at *net.Listener) asking {
 	return func(context.Context) (look, error) {
 		if *at == nil && address == "" {
@@ -267,8 +267,8 @@ func (a *App) askMySQL(ctx context.Context) (look, error) {
 	return l, err
 }
 
-// untilSafe asks the database until it answers, and fails when what it answers is not safe. It logs doubtful faults unless log is
-// nil.
+// untilSafe asks the database until it answers, and fails if the answer shows a fault that makes it unsafe. It logs doubtful
+// faults unless log is nil.
 func (a *App) untilSafe(ctx context.Context, ask asking, log *slog.Logger) error {
 	return untilSchema(ctx, a.cfg.MySQLDSN, a.log, func() (done bool, err error) {
 		l, err := ask(ctx)
@@ -365,8 +365,8 @@ func (a *App) watchWriters(ctx context.Context, next time.Duration) {
 	}
 }
 
-// lookForWriters looks for a key that can write, and returns after what time to look again: 0 for never, when the settings have
-// such a key.
+// lookForWriters looks for a key that can write, and returns the time until the next look: 0 for never, if the settings have such
+// a key.
 func (a *App) lookForWriters(ctx context.Context) time.Duration {
 	if a.writersInSettings() != "" {
 		return 0

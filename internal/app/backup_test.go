@@ -17,8 +17,8 @@ type keptKey struct {
 	ttl         time.Duration
 }
 
-// TestOldRedisBackup: Redis dies and comes back with what it held a hundred writes ago, scripts forgotten. No server shows
-// that for an answer that is not stale; the copies are brought up to date (promise B7).
+// TestOldRedisBackup: Redis dies and comes back with its data of a hundred writes before, without scripts. No server shows the old
+// data in an answer that is not stale; the copies are brought up to date (promise B7).
 func TestOldRedisBackup(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)

@@ -57,7 +57,7 @@ func TestBoardsDocument(t *testing.T) {
 			boards[of[1]] = true
 			if strings.Contains(line, `"derive":`) {
 				derived[of[1]] = true
-			} else if derived[of[1]] { // it follows its sources by itself, a moment later
+			} else if derived[of[1]] { // it follows its sources a moment later
 				a.await(line, lines[i+1])
 			}
 		}

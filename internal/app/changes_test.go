@@ -59,7 +59,7 @@ func same(a, b client.ChangedEntry) bool {
 	return a.Score == b.Score && a.Tiebreak == b.Tiebreak && a.CreatedTime.Equal(b.CreatedTime) && slices.Equal(a.Fields, b.Fields)
 }
 
-// apply takes a change, which must follow the one before it and begin from what is there.
+// apply applies a change, which must follow the one before it and begin from the entries that the store has.
 func (r *rebuilt) apply(c client.Change) error {
 	r.cursor = cmp.Or(c.Cursor, r.cursor)
 	if c.End {
@@ -115,8 +115,8 @@ func (r *rebuilt) equals(t *testing.T, c *client.Client, board, period string) {
 	}
 }
 
-// TestFeedFromOtherServer: what one server commits comes from the feed of another while it is waited for: submissions, removals,
-// hidden, restored and erased members; a server that stops answers requests that wait.
+// TestFeedFromOtherServer: a request that waits at the feed of one server gets the commits of another: submissions, removals,
+// hidden, restored and erased members. A server that stops answers requests that wait.
 func TestFeedFromOtherServer(t *testing.T) { onDatabases(t, feedFromOtherServer) }
 
 func feedFromOtherServer(t *testing.T, dsn string) {
@@ -223,8 +223,8 @@ func feedOverTheTurn(t *testing.T, dsn string) {
 	}
 	first := period()
 	second := exported(t, c, "feed", first)
-	// The clock reaches the next hour by itself. A jump would leave statements under way with the clock before it, which would
-	// write to the period that others have closed.
+	// The clock runs into the next hour. A jump would leave statements under way with the clock before it, which would write to
+	// the period that others have closed.
 	ahead.Store(int64(time.Until(hour.Add(time.Hour - 3*time.Second))))
 	var writers sync.WaitGroup
 	stop := make(chan struct{})
@@ -279,8 +279,9 @@ func feedOverTheTurn(t *testing.T, dsn string) {
 	}
 }
 
-// TestFeedNoticesRestore: a follower of a database that is restored to a moment before, or replaced by an old dump, is told, also
-// when the database has come as far again on another way, and when the follower was at the beginning of a period.
+// TestFeedNoticesRestore: a follower gets an error after the database was restored to an earlier moment or replaced by an old
+// dump, also if other changes have since brought the database to the same seq, and if the follower was at the beginning of a
+// period.
 func TestFeedNoticesRestore(t *testing.T) { onDatabases(t, feedNoticesRestore) }
 
 func feedNoticesRestore(t *testing.T, dsn string) {
@@ -322,7 +323,7 @@ func feedNoticesRestore(t *testing.T, dsn string) {
 	changed("at the same seq", lost.cursor)
 	a.Ask(200, "POST", "/v1/boards/feed/scores", `{"entries":[{"member":"bob","score":1},{"member":"cid","score":1}]}`)
 	changed("behind another way", lost.cursor)
-	for range 2 { // what both have in common goes on
+	for range 2 { // a cursor of the history that both share stays good
 		if err := common.take(t.Context(), c, "feed", 0, 0); err != nil {
 			t.Error(err)
 		}
@@ -342,8 +343,9 @@ func feedNoticesRestore(t *testing.T, dsn string) {
 	})
 }
 
-// TestFeedRebuildsTheBoard: a second store whose program is killed again and again, and then has only what it kept with its last
-// cursor, is equal to the database at random seqs, each read as an export beside writers of two servers (promise B8).
+// TestFeedRebuildsTheBoard: a second store is equal to the database at random seqs, although its program is killed again and again
+// and restarts from the state that it kept with its last cursor. Each state is compared with an export, while two servers write
+// (promise B8).
 func TestFeedRebuildsTheBoard(t *testing.T) { onDatabases(t, feedRebuildsTheBoard) }
 
 func feedRebuildsTheBoard(t *testing.T, dsn string) {
@@ -404,7 +406,7 @@ func feedRebuildsTheBoard(t *testing.T, dsn string) {
 	t.Logf("%d kills, %d changes", kills, running.seq["all_time"])
 }
 
-// copy returns a store that goes on by itself, as one that is read from a disk.
+// copy returns an independent copy of the store, like a store that is read from a disk.
 func (r *rebuilt) copy() *rebuilt {
 	out := &rebuilt{entries: map[string]map[string]client.ChangedEntry{}, cursor: r.cursor, seq: maps.Clone(r.seq)}
 	for period, entries := range r.entries {

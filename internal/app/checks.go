@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// check is one thing that a server needs to serve. A start and Check have the same list of them, and ask by the same functions:
-// Check asks once and says what was found, a start fails, waits or goes on without.
+// check is one thing that a server needs to serve. A start and Check have the same list of checks and ask by the same functions:
+// Check asks once and reports the result; a start fails, waits or continues.
 type check struct {
 	name     string
 	after    string // the check that must have an answer before this one is asked; "": none
-	optional bool   // a start goes on without an answer
-	mend     string // what mends an ask that fails without a fault that says it
+	optional bool   // a start continues without an answer
+	mend     string // the remedy for an error of ask that names no remedy
 	ask      asking
 	start    func(context.Context, asking) error
 }
 
-// carryOut does what a start does with checks, in order.
+// carryOut starts checks in order, up to the first error.
 func carryOut(ctx context.Context, checks []check) error {
 	for _, c := range checks {
 		if err := c.start(ctx, c.ask); err != nil {
@@ -28,17 +28,17 @@ func carryOut(ctx context.Context, checks []check) error {
 	return nil
 }
 
-// FindingState is how good what Check found is.
+// FindingState is the severity of a Finding.
 type FindingState string
 
 const (
 	FindingStateOK      FindingState = "ok"
-	FindingStateWarning FindingState = "warning" // a start logs it and goes on
+	FindingStateWarning FindingState = "warning" // a start logs it and continues
 	FindingStateFailed  FindingState = "failed"  // a start ends or waits for ever
-	FindingStateSkipped FindingState = "skipped" // not asked, because of another one that failed
+	FindingStateSkipped FindingState = "skipped" // not asked, because the check that it waits for has no answer
 )
 
-// Finding is what Check found.
+// Finding is a result of Check.
 type Finding struct {
 	Check  string       `json:"check"`
 	State  FindingState `json:"state"`
@@ -49,7 +49,7 @@ type Finding struct {
 // askTimeout bounds one question of askAll.
 const askTimeout = 10 * time.Second
 
-// askAll asks once for each check, in order. dsn is that of the database, for what mends it.
+// askAll asks once for each check, in order. The remedies of its findings name the place of the database with the given DSN.
 func askAll(ctx context.Context, dsn string, checks []check) (findings []Finding, err error) {
 	unanswered := map[string]bool{}
 	for _, c := range checks {
@@ -70,7 +70,7 @@ func askAll(ctx context.Context, dsn string, checks []check) (findings []Finding
 	return findings, nil
 }
 
-// findingsOf returns what a check found: what is good in one line, or a line for each fault.
+// findingsOf returns the findings of a check: a line for each fault, or one line if all is well.
 func findingsOf(dsn string, c *check, l look, err error) (out []Finding) {
 	if fault := faultOf(dsn, err); fault != nil {
 		err = fault

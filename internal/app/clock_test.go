@@ -12,10 +12,10 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestDatabaseClockLeaps: the clock of the database leaps by an hour or a year and comes back (promise F4). Every
-// submission is taken at once, in every window; reads are right a second later; the periods before the leap are current
-// again, with the entries in their order of arrival; a run records that they were opened again; and forced rebuilds work. The
-// clock is the store's hook, and where libfaketime is installed that of a real MySQL too.
+// TestDatabaseClockLeaps: the clock of the database leaps by an hour or a year and comes back (promise F4). Every submission is
+// accepted at once, in every window; reads are right a second later; the periods before the leap are current again, with the
+// entries in their order of arrival; a run records that they were opened again; and forced rebuilds work. The clock is the store's
+// hook and, where libfaketime is installed, also the clock of a real MySQL.
 func TestDatabaseClockLeaps(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {

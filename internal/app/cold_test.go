@@ -79,10 +79,10 @@ func scansAtOnce(t *testing.T, db *sql.DB, period int64) (n int) {
 	return n
 }
 
-// TestColdBoardHarmsNobody: while the rank index of a board is missing and cannot be built yet, one batch of its readers at a time is
-// answered by scanning, the others are told when to ask again, and another board without an index answers each reader. Once the
-// index is there all are answered; also when the rules take the board out of the memory. No statement hits its limit: each answer of
-// this one is right or a refusal (promise C7).
+// TestColdBoardHarmsNobody: while the rank index of a board is missing and cannot be built yet, one batch of its readers at a time
+// is answered by scanning, the others get 503 with Retry-After, and another board without an index answers each reader. Once the
+// index exists, all readers are answered, also if the rules keep the board out of the memory. No statement hits its limit: each
+// answer of this board is right or a refusal (promise C7).
 func TestColdBoardHarmsNobody(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)

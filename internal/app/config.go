@@ -10,8 +10,8 @@ import (
 	"leaderboard/internal/telemetry"
 )
 
-// Config is the settings of a serving process, by the tags of package settings, and what only programs and tests set. Defaults returns
-// their defaults. Those of features are in structs of theirs.
+// Config has the settings of a serving process, by the tags of package settings, and fields that only programs and tests set. The
+// settings of features are in Features. Defaults returns the defaults.
 type Config struct {
 	MySQLDSN      string `setting:"mysql-dsn" main:"yes" section:"MySQL and Redis" value:"DSN" doc:"DSN of MySQL, as in user:password@tcp(127.0.0.1:3306)/leaderboard; a primary and its replicas: tcp(db1:3306,db2:3306)"` // secret
 	MySQLMaxConns int    `setting:"mysql-max-conns" default:"32" range:"16,10000" doc:"maximum of connections to MySQL, at least 16"`
@@ -37,7 +37,7 @@ type Config struct {
 
 	Servers int `setting:"servers" section:"Quotas" default:"1" range:"1,10000" doc:"servers that share the quotas: without Redis each lets through its part"`
 
-	BatchRows int           `setting:"batch-rows" section:"Writing" range:"1,10000" old:""` // of store.Config; 0: its default, as of the next
+	BatchRows int           `setting:"batch-rows" section:"Writing" range:"1,10000" old:""` // of store.Config, like the next; 0: the default there
 	WriteWait time.Duration `setting:"write-wait" range:"1ms" old:""`
 	KeyTTL    time.Duration `setting:"key-ttl" range:"1m" old:""`
 	ChangeTTL time.Duration `setting:"change-ttl" default:"1h" range:"1m" doc:"age to which the change log is kept; a copy that lags further is rebuilt"`
@@ -46,27 +46,27 @@ type Config struct {
 	MaxAge             time.Duration `setting:"max-age" section:"Reading" default:"200ms" range:"20ms" doc:"maximum age of an answer not marked stale"`
 	ResidentMemory     int64         `setting:"resident-memory" main:"yes" value:"bytes" doc:"memory for periods kept whole, in bytes as in 256MiB; 0: none; empty: a quarter of GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"`
 	StaleLimit         time.Duration `setting:"stale-limit" default:"10m" range:"1ms" doc:"maximum age of an answer marked stale, when MySQL and Redis are away"`
-	FallbackConcurrent int           `setting:"fallback-concurrent" range:"1,10000" old:""` // 0: the default of cache, as of the next
+	FallbackConcurrent int           `setting:"fallback-concurrent" range:"1,10000" old:""` // of cache, like the next; 0: the default there
 	ReadWait           time.Duration `setting:"read-wait" range:"1ms" old:""`
 
 	LogFormat string `setting:"log" section:"Logging" default:"text" words:"text,json" doc:"form of the log on standard error: text or json"`
 	LogLevel  string `setting:"log-level" default:"info" words:"debug,info,warn,error" doc:"debug (with a line per request), info, warn or error; dev: warn, unless it is given"`
 
 	Features []features.Feature // with their settings
-	Header   string             // of pages, unless their settings have one
+	Header   string             // of pages, unless the settings of pages name another header
 	Tracing  *telemetry.Config  // where spans go; nil: nowhere. No setting sets it: see ReadTracing
 
 	standingWait time.Duration                // for standings after a commit, 50 ms; only tests wait longer
-	readerWait   time.Duration                // for a layer behind the process; 0: what cache.ReaderOptions says
+	readerWait   time.Duration                // for a layer behind the process; 0: the default of cache.ReaderOptions
 	clock        func(database string) string // store.Config.Clock
 }
 
-// sections are the parts of docs/settings.md that have settings of servers. In a part those of features come first.
+// sections are the parts of docs/settings.md that have settings of servers. In a part the settings of features come first.
 func sections() []string {
 	return []string{"MySQL and Redis", "Serving", "People who sign in", "Quotas", "Writing", "Reading", "Pages", "Logging"}
 }
 
-// Fields returns all settings, those of features too. Their Set changes c.
+// Fields returns all settings, including the settings of features. Their Set changes c.
 func (c *Config) Fields() []settings.Field {
 	var holders []any
 	for _, f := range c.Features {
@@ -77,7 +77,7 @@ func (c *Config) Fields() []settings.Field {
 	return settings.Of(sections(), append(holders, c)...)
 }
 
-// CheckFeatures returns what is wrong with settings of features that are good one by one.
+// CheckFeatures checks the settings of each feature together, once each is good alone, and returns the first error.
 func (c *Config) CheckFeatures() error {
 	for _, f := range c.Features {
 		if s, ok := f.Settings.(features.Checker); ok {
@@ -89,7 +89,7 @@ func (c *Config) CheckFeatures() error {
 	return nil
 }
 
-// server returns what features take of the settings of the server.
+// server returns the settings of the server that features use.
 func (c *Config) server() features.Server {
 	return features.Server{
 		Base: c.BasePath, Header: c.Header, AllowPrivate: c.AllowPrivate, KnowsAddresses: c.TrustedProxies.Given, Servers: c.Servers, Point: c.Fault.hook(),

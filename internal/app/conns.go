@@ -17,7 +17,7 @@ import (
 const (
 	// opsConns bounds the connections to --ops-listen.
 	opsConns = 64
-	// ownFiles is how many files the program needs besides connections: listeners, the log, files of the runtime, the few
+	// ownFiles is how many files the program needs in addition to connections: listeners, the log, files of the runtime, the few
 	// connections to MySQL that bring the schema up to date.
 	ownFiles = 32
 	// ownConns are for the probes of this machine when all other connections are taken.
@@ -27,7 +27,7 @@ const (
 // openFiles are the files that a process may have open.
 type openFiles struct {
 	all    int // 0: not known
-	others int // those that serve other purposes than connections of clients
+	others int // files for other purposes than connections of clients
 }
 
 // connLimits returns how many connections are served at once.
@@ -55,8 +55,8 @@ func filesFor(cfg *Config, files openFiles) look {
 	}}}
 }
 
-// otherFiles returns how many files may be open besides the connections that are served. clients are those of Redis, each
-// of which may be nil.
+// otherFiles returns how many files may be open in addition to the connections that are served. clients are clients of Redis; each
+// may be nil.
 func otherFiles(cfg *Config, clients ...redis.UniversalClient) int {
 	n := ownFiles + ownConns + httpapi.MaxLingering + cfg.MySQLMaxConns
 	if cfg.OpsListen != "" {

@@ -9,8 +9,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestDerivedServed: a derived board made through one server follows its sources, whichever server takes the scores. When
-// the server that leads stops, the other one goes on.
+// TestDerivedServed: a derived board made through one server follows its sources, whichever server accepts the scores. When the
+// leading server stops, the other one takes over.
 func TestDerivedServed(t *testing.T) {
 	t.Parallel()
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)

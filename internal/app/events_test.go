@@ -65,7 +65,7 @@ func (rc *receiver) await(kind string, n int) []map[string]any {
 
 func withEndpoints(c *Config) { c.AllowPrivate = true }
 
-// TestEventsArrive: what happens to boards and members arrives, signed, and is listed as delivered.
+// TestEventsArrive: events of boards and members arrive, signed, and are listed as delivered.
 func TestEventsArrive(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
@@ -113,9 +113,9 @@ func TestEventsArrive(t *testing.T) {
 	}
 }
 
-// TestNoEventIsLost: receivers that fail half of the time, or each first attempt, answer late or take nothing at all: each event arrives at every one that
-// takes events, under one id and as the same bytes; the dead one holds up no other; two servers share the sending, and the one that sends
-// is stopped in the middle (promise B9).
+// TestNoEventIsLost: receivers fail half of the time or at each first attempt, answer late, or accept nothing at all. Each event
+// arrives at every receiver that accepts events, under one id and with the same bytes; the dead receiver holds up no other; two
+// servers share the sending, and the sending server is stopped in the middle (promise B9).
 func TestNoEventIsLost(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -182,7 +182,8 @@ func TestNoEventIsLost(t *testing.T) {
 	}
 }
 
-// TestGoneEndpoint: 410 turns an endpoint off; put again it gets what it missed; deleted while it is sent to, nothing of it stays.
+// TestGoneEndpoint: 410 turns an endpoint off. Put again, it gets the events that it missed. Deleted while an event is sent to it,
+// it leaves no rows.
 func TestGoneEndpoint(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "", withEndpoints)

@@ -21,7 +21,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// standby is a database on a MySQL of its own.
+// standby is a database on a private MySQL.
 func standby(t *testing.T) (dsn string) {
 	t.Helper()
 	return databaseOn(t, testenv.PrivateMySQL(t))
@@ -67,7 +67,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 	submit(a, "ada", 10)
 	apptest.Eventually(t, func() string { return differs(a, "ada", 10, 1) })
 	execute(t, dsn, "SET GLOBAL read_only = ON") // the app's account could write all the same
-	time.Sleep(2 * maxAge)                       // what was sent until then may be fresh for maxAge, a round takes a moment
+	time.Sleep(2 * maxAge)                       // an answer from before may be fresh for maxAge, a round takes a moment
 	for range 20 {
 		if wrong := topLacks(a, `"stale":true`); wrong != "" {
 			t.Errorf("from a read-only server: %s", wrong)
@@ -166,8 +166,8 @@ func (a *address) serve(client net.Conn) {
 	both.Wait()
 }
 
-// TestFailover: the address of the database moves to another server, and the old one, to which all connections lead, is
-// read-only from then on. The app reaches the new one, shows what is written there and writes there.
+// TestFailover: the address of the database moves to another server, and the old one, to which all connections lead, is read-only
+// from then on. The app reaches the new server, shows the scores written there, and writes there.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	first, second := standby(t), standby(t)
@@ -182,12 +182,12 @@ func TestFailover(t *testing.T) {
 	dump(t, first).restore(t, second)
 	execute(t, first, "SET GLOBAL read_only = ON")
 	began := time.Now()
-	submit(startReady(t, second, ""), "bob", 50) // the new primary goes on without this app
+	submit(startReady(t, second, ""), "bob", 50) // the new primary takes a write without this app
 	at.moveTo(t, second)
 	apptest.Eventually(t, func() string { return differs(a, "bob", 50, 1) })
 	submit(a, "cyd", 70)
 	apptest.Eventually(t, func() string { return differs(a, "cyd", 70, 1) })
-	for range 20 { // nothing answers from the old one any more
+	for range 20 { // nothing answers from the old one
 		if wrong := differs(a, "cyd", 70, 1); wrong != "" {
 			t.Fatal(wrong)
 		}
@@ -198,13 +198,13 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// addressWriters is how many clients write at once, each to a board of its own.
+// addressWriters is how many clients write at once, each to a separate board.
 const addressWriters = 8
 
-// acknowledged has the places of the beginning and the answer of a write among those of all writes.
+// acknowledged has the positions of the beginning and of the answer of a write, in the order of all beginnings and answers.
 type acknowledged struct{ began, ended int64 }
 
-// writeUntil submits one member after the other until done, and returns those that were acknowledged.
+// writeUntil submits one member after the other until done, and returns the acknowledged members.
 func writeUntil(t *testing.T, a *testApp, done func() bool) map[string]acknowledged {
 	t.Helper()
 	var (

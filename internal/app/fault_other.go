@@ -4,5 +4,5 @@ package app
 
 import "syscall"
 
-// signalSelf ends or stops the process; this goroutine may go on for a moment.
+// signalSelf ends or stops the process; this goroutine may run for a moment longer.
 func signalSelf(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }

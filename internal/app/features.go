@@ -11,7 +11,7 @@ import (
 // openedFeatures are the features of a process.
 type openedFeatures []features.Opened
 
-// openFeatures opens the features on an engine, and adds what they have to a store and to metrics.
+// openFeatures opens the features on an engine, and adds their parts to a store and their metrics to m.
 func openFeatures(list []features.Feature, s *store.Store, e *features.Engine, m *metrics) openedFeatures {
 	opened := features.Open(list, e)
 	for i := range opened {
@@ -39,7 +39,7 @@ func (o openedFeatures) run() (work []func(context.Context)) {
 	return work
 }
 
-// close ends what features have begun.
+// close calls Close of each feature that has it.
 func (o openedFeatures) close() {
 	for i := range o {
 		if o[i].Close != nil {

@@ -19,7 +19,7 @@ func TestWithoutAFeature(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
-				if slices.Contains([]string{"keys", "players", "signin"}, f.Name) { // a session is a key, and sealed by what signs tokens: without, nobody signs in
+				if slices.Contains([]string{"keys", "players", "signin"}, f.Name) { // a session is a key, sealed by the secret that signs tokens: without one of the three nobody signs in
 					in := signInOf(c)
 					in.Issuer, in.Client = "http://127.0.0.1:1", "leaderboard"
 				}

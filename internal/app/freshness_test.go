@@ -49,8 +49,8 @@ func submit(a *testApp, member string, score int) {
 	a.Ask(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"entries":[{"member":%q,"score":%d}]}`, member, score))
 }
 
-// differs returns what is wrong with the standing of a member in fresh answers, "" for nothing. It is wrong too that there is
-// no fresh answer.
+// differs returns how the standing of a member in fresh answers differs from a score and a rank, "" if it does not. The lack of a
+// fresh answer counts as a difference.
 func differs(a *testApp, member string, score, rank int) string {
 	for _, path := range []string{"/v1/boards/b/top", "/v1/boards/b/members/" + member} {
 		status, body := a.Fresh(path)
@@ -132,7 +132,7 @@ func period(t *testing.T, a *testApp, board string) leaderboard.PeriodRef {
 	return l.Periods[0].Ref(&l.Board)
 }
 
-// TestCombinedAreFresh: rankings over several boards are as fresh as those of one, on both servers.
+// TestCombinedAreFresh: rankings over several boards are as fresh as the ranking of one board, on both servers.
 func TestCombinedAreFresh(t *testing.T) {
 	t.Parallel()
 	_, servers := pair(t, testenv.Redis(t))
@@ -181,7 +181,7 @@ func restoredUnderServers(t *testing.T, incremental string) {
 	for _, a := range servers {
 		apptest.Eventually(t, func() string { return differs(a, "bob", 20, 1) })
 	}
-	if took := time.Since(restored); took > 5*time.Second { // 1 s on a machine that has nothing else to do; the next refresh, after 10 s, would mend it too
+	if took := time.Since(restored); took > 5*time.Second { // 1 s on a machine that has nothing else to do; the next refresh, after 10 s, would repair the copy too
 		t.Errorf("the restore was noticed after %s", took)
 	}
 	time.Sleep(maxAge)

@@ -85,7 +85,7 @@ func (r response) want(t testing.TB, statuses ...int) {
 	t.Fatalf("%s: %d %s, want one of %v", r.asked, r.status, r.body, statuses)
 }
 
-// ask sends a request as it is. A failure of the server is a failure of the test.
+// ask sends a request with the given bytes. A failure of the server is a failure of the test.
 func (z *fuzzed) ask(t testing.TB, method, path, body string) response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, z.url+path, strings.NewReader(body))
@@ -116,8 +116,8 @@ func (z *fuzzed) ask(t testing.TB, method, path, body string) response {
 // or the name of a board.
 var redisKey = regexp.MustCompile(`^lb:(\{\d+\}:[0-9a-f]+:[a-z]+(:[A-Z0-9]+:[a-z]+)?|board:[a-z0-9][a-z0-9._-]*)$`)
 
-// FuzzServing: names, ids and texts of any bytes arrive through HTTP in MySQL as they are, or are refused. No key in Redis has
-// another form because of them, and another board is as it was (promise G4).
+// FuzzServing: names, ids and texts of any bytes arrive through HTTP in MySQL unchanged, or are refused. No key in Redis has
+// another form because of them, and another board is unchanged (promise G4).
 func FuzzServing(f *testing.F) {
 	f.Add("b", "m", "text", int64(5))
 	f.Add("board-1", "O'Brien\\", `'; DROP TABLE entries; -- `, int64(-1)<<63)
@@ -143,7 +143,7 @@ func FuzzServing(f *testing.F) {
 	})
 }
 
-// board makes a board, submits, and reads back what it submitted.
+// board makes a board, submits, and reads the submission back.
 func (z *fuzzed) board(t *testing.T, board, member string, score int64) {
 	t.Helper()
 	path := "/v1/boards/" + url.PathEscape(board)

@@ -10,8 +10,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// gate bounds how many questions go to MySQL at once that every caller may ask and no copy answers. A question that has waited
-// for cache.ReadWait is refused (ErrOverloaded).
+// gate bounds how many questions go to MySQL at once that any caller may ask and no copy answers. A question that has waited for
+// cache.ReadWait is refused (ErrOverloaded).
 type gate func(ctx context.Context, work func(context.Context) error) error
 
 func newGate(cfg *Config, refused func()) gate {

@@ -10,8 +10,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestGate: the gate lets only so many questions work at once. Another one is refused after the wait that a read may have;
-// one whose caller leaves is not counted as refused.
+// TestGate: the gate limits how many questions work at once. A further question is refused after the wait that a read may have; a
+// question whose caller leaves is not counted as refused.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestGate(t *testing.T) {
 	})
 }
 
-// TestPublicQuestionsAreGated: what every caller may ask of MySQL, because no copy answers it, is asked when the gate lets it.
+// TestPublicQuestionsAreGated: questions that any caller may ask and that no copy answers reach MySQL through the gate alone.
 func TestPublicQuestionsAreGated(t *testing.T) {
 	t.Parallel()
 	shut := errors.New("shut")

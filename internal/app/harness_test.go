@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m))
 }
 
-// silence is a logger that drops what it gets.
+// silence is a logger that drops all lines.
 type silence struct{}
 
 // Printf drops a line.

@@ -21,7 +21,7 @@ const (
 	// most this often, however many probes there are.
 	healthAge    = time.Second
 	badHealthAge = 100 * time.Millisecond
-	// healthWait is how long a probe waits for a new answer when the last one is younger than oldHealth. Then it gets the last one.
+	// healthWait is how long a probe waits for a new answer. Then it gets the last answer, if that is younger than oldHealth.
 	healthWait = 300 * time.Millisecond
 	oldHealth  = 10 * time.Second
 )
@@ -42,7 +42,7 @@ type readiness struct {
 	holds   time.Duration // how long last is answered without another probe
 	at      time.Time     // when the probe of last began, zero before the first
 	reached time.Time     // when MySQL last worked
-	probe   chan struct{} // closed at the end of the probe under way, nil when none is
+	probe   chan struct{} // closed at the end of the probe under way, nil between probes
 }
 
 // now returns the health of the process: of now, or of a moment ago.
@@ -114,8 +114,8 @@ func (r *readiness) ask() {
 	r.probe = nil
 }
 
-// lasts reports whether a dependency works or has a known fault. A fault lasts until an operator mends it, so it need not be
-// asked for often.
+// lasts reports whether a dependency works or has a known fault. Such a fault lasts until an operator removes it, so the
+// dependency is asked less often.
 func lasts(err error) bool {
 	_, told := errors.AsType[httpapi.Reason](err)
 	return err == nil || told

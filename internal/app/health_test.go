@@ -107,7 +107,7 @@ func TestHealthIsAskedOnce(t *testing.T) {
 	})
 }
 
-// TestLastingFaultsAreNotAskedFor: a fault that lasts until an operator mends it, such as a read-only MySQL or wrong settings of
+// TestLastingFaultsAreNotAskedFor: a fault that lasts until an operator removes it, such as a read-only MySQL or wrong settings of
 // Redis, costs no more questions than a healthy server. A server that is away is asked again soon.
 func TestLastingFaultsAreNotAskedFor(t *testing.T) {
 	t.Parallel()
@@ -138,7 +138,7 @@ func TestLastingFaultsAreNotAskedFor(t *testing.T) {
 	}
 }
 
-// TestHungMySQLIsNotRedis: MySQL hangs and Redis works. Probes get the last answer soon, and later one that says that MySQL is
+// TestHungMySQLIsNotRedis: MySQL hangs and Redis works. Probes first get the last answer, soon, and then an answer that MySQL is
 // unreachable and Redis works.
 func TestHungMySQLIsNotRedis(t *testing.T) {
 	t.Parallel()
@@ -173,7 +173,7 @@ func TestReadyWhileThereIsSomething(t *testing.T) {
 		c.expect(t, false, false, false, 10*time.Millisecond) // nothing has been read here
 		c.watch.Store(int64(2 * time.Minute))
 		time.Sleep(time.Second)
-		c.expect(t, true, false, false, 10*time.Millisecond) // what was read then is kept
+		c.expect(t, true, false, false, 10*time.Millisecond) // an answer that was read then is kept
 		time.Sleep(9 * time.Minute)
 		c.watch.Store(int64(11 * time.Minute))
 		c.redis.fails.Store(false)

@@ -16,13 +16,14 @@ import (
 const (
 	// warmLimit is how long a server that has just started loads periods into memory before it is ready.
 	warmLimit = 5 * time.Second
-	// hotEvery is the time between two notes of what is in memory, give or take hotJitter; hotTimeout bounds one.
+	// hotEvery is the time between two notes of the periods in memory, give or take hotJitter; hotTimeout bounds one note.
 	hotEvery   = 10 * time.Second
 	hotJitter  = time.Second
 	hotTimeout = time.Second
 )
 
-// hot knows which periods are in memory here, for servers that start later, and loads at its own start those that another one had.
+// hot notes which periods are in memory here, for servers that start later. At its start it loads the periods that were noted
+// before.
 type hot struct {
 	periods *resident.Periods
 	catalog *cache.Catalog
@@ -31,7 +32,7 @@ type hot struct {
 	loading atomic.Bool // at the start
 }
 
-// run loads what was in memory before the start, and then notes what is, until ctx ends.
+// run loads the periods that were in memory before the start, and then notes the periods in memory, until ctx ends.
 func (h *hot) run(ctx context.Context) {
 	h.load(ctx)
 	h.loading.Store(false)
@@ -66,7 +67,7 @@ func (h *hot) load(ctx context.Context) {
 	}
 }
 
-// note tells those who start later what is in memory here.
+// note records the periods in memory here, for servers that start later.
 func (h *hot) note(ctx context.Context) {
 	now := h.periods.Hottest()
 	if len(now) == 0 {

@@ -13,7 +13,7 @@ import (
 	"leaderboard/store"
 )
 
-// sent is the answer to a submission with an idempotency key, without what says that it was given before.
+// sent is the answer to a submission with an idempotency key, without the mark of a repeated answer.
 type sent struct {
 	status   int
 	body     string
@@ -49,9 +49,9 @@ func send(t *testing.T, a *testApp, key, body string) sent {
 	return sent{resp.StatusCode, body, replayed}
 }
 
-// TestOneKeyAtOnce: a request with one idempotency key, sent many times at once through two servers, counts once, and all get
-// the same bytes, all but the first with "replayed". Another body with the key is 422 at both. After the key has expired and was swept, the request counts anew
-// (promise A3).
+// TestOneKeyAtOnce: a request with one idempotency key, sent many times at once through two servers, counts once, and all get the
+// same bytes, all but the first with "replayed". Another body with the key is 422 at both. After the key has expired and was
+// swept, the request counts again (promise A3).
 func TestOneKeyAtOnce(t *testing.T) {
 	t.Parallel()
 	dsn, redis := testenv.MySQL(t), testenv.Redis(t)

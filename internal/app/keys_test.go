@@ -40,7 +40,7 @@ func (a *testApp) with(ctx context.Context, key, path string) int {
 }
 
 // TestRevokedUnderLoad: a key in use at three servers stops working at all of them within a second of the answer to its
-// revocation, and another key goes on. No part of a secret is written anywhere (promise G2).
+// revocation, and another key continues to work. No part of a secret is written anywhere (promise G2).
 func TestRevokedUnderLoad(t *testing.T) {
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	servers := []*testApp{startReady(t, dsn, redisURL), startReady(t, dsn, redisURL), startReady(t, dsn, redisURL)}
@@ -95,7 +95,7 @@ func TestRevokedUnderLoad(t *testing.T) {
 		return ""
 	})
 	if left := time.Second - time.Since(revoked); left > 0 {
-		select { // for a server that would let it in once more
+		select { // for a server that would let it in later
 		case <-time.After(left):
 		case <-ctx.Done():
 		}
@@ -208,7 +208,8 @@ func dumpOf(t *testing.T, dsn string) string {
 	return out.String()
 }
 
-// TestNobodyCanWrite: a server without a key that can write says so in its log and in /readyz, which stays 200, until there is one.
+// TestNobodyCanWrite: a server without a key that can write reports this in its log and in /readyz, which stays 200, until such a
+// key exists.
 func TestNobodyCanWrite(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -245,7 +246,7 @@ func TestNobodyCanWrite(t *testing.T) {
 	}
 }
 
-// accountWith returns a DSN of the database for an account of its own with a password.
+// accountWith returns a DSN of the database for a new account with a password.
 func accountWith(t *testing.T, dsn, password string) string {
 	t.Helper()
 	account, err := mysql.ParseDSN(dsn)
@@ -265,7 +266,7 @@ func accountWith(t *testing.T, dsn, password string) string {
 }
 
 // TestNoSecretIsTold works with every secret that a server has, right and wrong keys, and failures down to a panic of a handler:
-// no part of a secret is in what the server answers, counts, traces, logs, audits or keeps (promise G2).
+// no part of a secret is in the server's answers, metrics, traces, log, audit, MySQL or Redis (promise G2).
 func TestNoSecretIsTold(t *testing.T) {
 	const ofMySQL, ofRedis, ofCollector = "hunter2-of-mysql", "hunter2-of-redis", "hunter2-of-collector"
 	plain, redisServer, to := testenv.MySQL(t), testenv.PrivateRedis(t), newSpans(t)
@@ -364,7 +365,7 @@ func TestNoSecretIsTold(t *testing.T) {
 func tellNothing(t *testing.T, texts map[string]string, secrets []string) {
 	t.Helper()
 	for _, text := range secrets {
-		secret := text[strings.LastIndex(text, "_")+1:] // of a key of the database, what is not its id
+		secret := text[strings.LastIndex(text, "_")+1:] // of a key of the database, the part after its id
 		for what, in := range texts {
 			if part := secret[:min(len(secret), 12)]; strings.Contains(strings.ToLower(in), part) {
 				t.Errorf("a part of a secret, %s, is in the %s", text, what)

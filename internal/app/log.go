@@ -30,7 +30,7 @@ func NewLogger(w io.Writer, cfg *Config) *slog.Logger {
 	return slog.New(&identifying{slog.NewTextHandler(w, opts)})
 }
 
-// identifying adds to each line the ids of the request and of the span that its context is of.
+// identifying adds the ids of the request and the span in the context to each line.
 type identifying struct{ slog.Handler }
 
 // Handle implements slog.Handler.
@@ -54,8 +54,8 @@ func (h *identifying) WithGroup(name string) slog.Handler {
 	return &identifying{h.Handler.WithGroup(name)}
 }
 
-// quieter logs at debug what failed because MySQL or Redis does not answer: the outage has lines of its own, by the store's DB
-// and by redisState. That something works again is logged with the error that it had, so the same holds for it.
+// quieter logs at debug the failures that follow from an outage of MySQL or Redis: the store's DB and redisState log the outage
+// itself. A recovery is logged with the error before it, and is at debug too.
 type quieter struct {
 	slog.Handler
 	outage func(error) bool // whether an error is that a store does not answer

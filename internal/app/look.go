@@ -6,7 +6,7 @@ import (
 	"leaderboard/internal/serverfault"
 )
 
-// look is what one look at a server or at this machine found.
+// look is the result of one look at a server or at this machine.
 type look struct {
 	found  string // for people
 	faults []serverfault.Fault

@@ -18,8 +18,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestOneBoardCannotBeLookedUp: a lock on one board at its rollover to a new hour holds up the readers of that hour only.
-// Its other periods are answered as before, and so are other boards.
+// TestOneBoardCannotBeLookedUp: a lock on one board at its rollover to a new hour holds up the readers of that hour only. Its
+// other periods and other boards are answered as before.
 func TestOneBoardCannotBeLookedUp(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64

@@ -24,8 +24,8 @@ func autoMemory() int64 {
 	return int64(min(min(limit, availableMemory())/part, most))
 }
 
-// availableMemory returns how many bytes the process can have: the least of the cgroup's limit, those of the process (RLIMIT_AS,
-// RLIMIT_DATA) and the machine's memory.
+// availableMemory returns how many bytes the process can have: the least of the cgroup's limit, the limits of the process
+// (RLIMIT_AS, RLIMIT_DATA) and the machine's memory.
 func availableMemory() uint64 {
 	least := uint64(math.MaxInt64)
 	rlimit := func(resource int) memlimit.Provider {
@@ -43,7 +43,7 @@ func availableMemory() uint64 {
 	return least
 }
 
-// softLimit returns the size of the heap from which the collector works harder, for a process that can have so many bytes. The
+// softLimit returns the size of the heap from which the collector works harder, for a process that can have available bytes. The
 // rest is for the kernel's buffers of connections, which count in a cgroup too, and for garbage that is not collected yet.
 func softLimit(available uint64) int64 {
 	const mostRest = 256 << 20
@@ -90,7 +90,7 @@ func (c *collector) holdPeriods(bytes int64) {
 	c.hold(func() { c.periods = bytes })
 }
 
-// holdIndexes does so for rank indexes.
+// holdIndexes adapts gcPercent to the bytes that rank indexes in memory take. A nil collector does nothing.
 func (c *collector) holdIndexes(bytes int64) {
 	c.hold(func() { c.indexes = bytes })
 }
@@ -108,7 +108,8 @@ func (c *collector) hold(note func()) {
 	}
 }
 
-// percentFor returns the percentage at which the heap grows by three times its live part without what is held in memory for long.
+// percentFor returns the percentage at which the heap grows by three times its short-lived part: the live heap without the bytes
+// held.
 func percentFor(live, held int64) int {
 	if live <= 0 || held <= 0 {
 		return gcPercent

@@ -19,11 +19,11 @@ import (
 	"leaderboard/store"
 )
 
-// metrics are what the process counts about itself. Label values come from small fixed sets: no board and no member
-// is one, so that the number of series does not grow with the data.
+// metrics counts the work of the process. Label values come from small fixed sets, without names of boards and members, so that
+// the number of series does not grow with the data.
 type metrics struct {
 	registry *prometheus.Registry
-	auto     promauto.Factory // makes what is below, registered
+	auto     promauto.Factory // makes the metrics below, registered
 
 	requests     *prometheus.CounterVec
 	refusedConns prometheus.Counter
@@ -232,7 +232,7 @@ func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration, kn
 	}, told(func(_ int64, overdue time.Duration) float64 { return overdue.Seconds() }))
 }
 
-// watchPurge publishes what is left to delete of boards and periods that are gone.
+// watchPurge publishes how many rows of deleted boards and given-up periods are left to delete.
 func (m *metrics) watchPurge(left func() leaderboard.Purge) {
 	m.auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_purge_boards", Help: "Deleted boards whose rows are still being deleted, as this server's housekeeping last found it.",
@@ -291,7 +291,7 @@ type answered struct {
 	status        int
 }
 
-// answeredSeries are what such requests are counted in.
+// answeredSeries are the series of requests with the same labels.
 type answeredSeries struct {
 	requests prometheus.Counter
 	latency  prometheus.Observer
@@ -309,7 +309,7 @@ func (m *metrics) RequestAnswered(r httpapi.Answered) {
 		s = answeredSeries{m.requests.WithLabelValues(r.Route, r.Method, strconv.Itoa(r.Status)), m.latency.WithLabelValues(r.Route, r.Method)}
 		more := maps.Clone(*seen)
 		more[key] = s
-		m.seen.CompareAndSwap(seen, &more) // or the next one like it does
+		m.seen.CompareAndSwap(seen, &more) // if another request has swapped it, the next one with these labels tries again
 	}
 	s.requests.Inc()
 	if r.Route != streamRoute {

@@ -63,7 +63,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestOpsListener: metrics and profiles are served on the address of --ops-listen, and not on that of the API.
+// TestOpsListener: metrics and profiles are served on the address of --ops-listen, and not on the address of the API.
 func TestOpsListener(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "", func(c *Config) { c.OpsListen, c.PublicMetrics = "127.0.0.1:0", false })

@@ -18,7 +18,7 @@ import (
 	"leaderboard/store"
 )
 
-// onEngines runs a test with a MySQL and with a MariaDB of its own.
+// onEngines runs a test with a private MySQL and with a private MariaDB.
 func onEngines(t *testing.T, test func(t *testing.T, server *devserver.Server, dsn string)) {
 	t.Helper()
 	for name, private := range map[string]func(testing.TB) *devserver.Server{
@@ -77,7 +77,7 @@ func (a *testApp) lines(text string) (n int) {
 	return n
 }
 
-// awaitLines waits until the log has so many lines with a text.
+// awaitLines waits until the log has the wanted number of lines with a text.
 func (a *testApp) awaitLines(text string, want int) {
 	a.T.Helper()
 	apptest.Eventually(a.T, func() string {
@@ -89,8 +89,8 @@ func (a *testApp) awaitLines(text string, want int) {
 }
 
 // TestFrozenMySQL: when MySQL is frozen, requests that were sent, that wait in queues and that come later fail with unavailable as
-// soon as the outage is known, well before the limits on their waits. Copies and rules are still answered. When MySQL goes on,
-// so does everything. The log has one line for each change, and nothing else above debug.
+// soon as the outage is known, well before the limits on their waits. Copies and rules are still answered. When MySQL continues,
+// everything works again. The log has one line for each change, and nothing else above debug.
 func TestFrozenMySQL(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, server *devserver.Server, dsn string) {
@@ -208,7 +208,7 @@ func TestWaitsAreNoOutage(t *testing.T) {
 }
 
 // TestNoWriteCanCommit: while another session keeps all tables locked, one write at a time tries and the others are refused.
-// /readyz says since when no write could commit, and stays 200. When the locks are gone, all goes on.
+// /readyz says since when no write could commit, and stays 200. When the locks are gone, writes work again.
 func TestNoWriteCanCommit(t *testing.T) {
 	t.Parallel()
 	for name, lock := range map[string]string{"a lock on tables": "LOCK TABLES entries READ", "a flush": "FLUSH TABLES WITH READ LOCK"} {
@@ -238,12 +238,12 @@ func TestNoWriteCanCommit(t *testing.T) {
 				defer over()
 				for range 2 {
 					all.Go(func() {
-						for n := 1000; tries.Err() == nil; n++ { // each has something to write: what changes nothing is committed in spite of the locks
+						for n := 1000; tries.Err() == nil; n++ { // each has something to write: a write that changes nothing commits in spite of the locks
 							a.answers("POST", "/v1/boards/b/scores", fmt.Sprintf(`{"entries":[{"member":"ada","score":%d}]}`, n))
 						}
 					})
 				}
-				apptest.Eventually(t, func() string { // beside the one that tries
+				apptest.Eventually(t, func() string { // while another write tries
 					got := a.answers("POST", "/v1/boards/b/scores", `{"entries":[{"member":"ada","score":100}]}`)
 					if got.status != 503 || !strings.Contains(got.body, "/problems/unavailable") {
 						t.Errorf("a write: %+v", got)
@@ -290,7 +290,7 @@ func holding(t *testing.T, dsn string) *sql.Conn {
 	return conn
 }
 
-// freeze stops a server, and returns when it does not answer any more.
+// freeze stops a server, and returns when it no longer answers.
 func freeze(t *testing.T, server *devserver.Server, dsn string) {
 	t.Helper()
 	db, err := store.Connect(dsn)
@@ -311,8 +311,8 @@ func freeze(t *testing.T, server *devserver.Server, dsn string) {
 	})
 }
 
-// TestRedisIsBackWithoutReaders: readers have found out that Redis is away, and then nobody reads any more. The log says so all the
-// same when it is back.
+// TestRedisIsBackWithoutReaders: readers have found out that Redis is away, and then nobody reads. The log still reports when it
+// is back.
 func TestRedisIsBackWithoutReaders(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)

@@ -15,8 +15,8 @@ import (
 	"leaderboard/store"
 )
 
-// TestDeepReadsHoldNothingUp: deep reads use up all the connections that they may have. The readiness, the catalog, top pages
-// and the feed have connections of their own, and go on.
+// TestDeepReadsHoldNothingUp: deep reads use up all the connections that they may have. The readiness, the catalog, top pages and
+// the feed have other connections, and continue to work.
 func TestDeepReadsHoldNothingUp(t *testing.T) {
 	t.Parallel()
 	const readers = 128

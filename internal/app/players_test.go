@@ -80,7 +80,7 @@ func (p *provider) set(t *testing.T) string {
 	return string(set)
 }
 
-// token signs claims, which change may change: what it sets to nil is left out.
+// token signs claims, which change may change: a claim set to nil is left out.
 func (p *provider) token(t *testing.T, member string, change ...map[string]any) string {
 	t.Helper()
 	now := time.Now()
@@ -149,7 +149,7 @@ func (a *testApp) issuerOf(p *provider, status int) {
 
 func privateIssuers(cfg *Config) { cfg.AllowPrivate = true }
 
-// public returns what an attacker knows of the RSA key, as a secret for HS256.
+// public returns the public part of the RSA key, which an attacker knows, as a secret for HS256.
 func (p *provider) public(t *testing.T) []byte {
 	t.Helper()
 	public, err := json.Marshal(p.rsa.PublicKey)
@@ -159,8 +159,8 @@ func (p *provider) public(t *testing.T) []byte {
 	return public
 }
 
-// TestPassedOverIsShown: an issuer shows which keys of its set are not used, and why: of keys in its rules at once, of others once they were
-// asked for. What it shows can be put back. Players of its good key are taken.
+// TestPassedOverIsShown: an issuer shows which keys of its set are not used, and why: keys in its rules at once, other keys after
+// they were fetched. The shown issuer can be put back. Players of its good key are accepted.
 func TestPassedOverIsShown(t *testing.T) {
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	a := startReady(t, dsn, redisURL, privateIssuers)
@@ -196,9 +196,10 @@ func TestPassedOverIsShown(t *testing.T) {
 	a.Ask(200, "PUT", "/v1/issuers/game", string(body))
 }
 
-// TestIssuerTokens: what becomes of every sort of token, of the own entry and of another's, on a private board on which players
-// read and submit. The signature must be one of the issuer's, by its algorithms, and the claims must hold: HS256 with the
-// public key, none, another key under a known kid, another audience, issuer, time are all 401, and change nothing.
+// TestIssuerTokens: every sort of token reads and submits, for the player's own entry and for another's, on a private board on
+// which players read and submit. The signature must be made with a key of the issuer, by its algorithms, and the claims must hold:
+// HS256 with the public key, none, another key under a known kid, another audience, issuer or time are all 401, and change
+// nothing.
 func TestIssuerTokens(t *testing.T) {
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	a := startReady(t, dsn, redisURL, privateIssuers)
@@ -301,8 +302,9 @@ func changed(token, from, to string) string {
 	return strings.Join(parts, ".")
 }
 
-// TestPlayersSpread: what one server is told counts on the others within a second, though they have the token's signature in
-// memory: an issuer, its rules, a bar, a rule of the board, a key that made tokens, a key that signs. Each is seen to hold first.
+// TestPlayersSpread: a change made through one server counts on the others within a second, though they have the token's signature
+// in memory: an issuer, its rules, a bar, a rule of the board, a key that made tokens, a key that signs. Before each change the
+// test sees the token accepted.
 func TestPlayersSpread(t *testing.T) {
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	a, b := startReady(t, dsn, redisURL, privateIssuers), startReady(t, dsn, redisURL, privateIssuers)
@@ -405,9 +407,9 @@ func TestIdempotencyKeysOfPlayers(t *testing.T) {
 	}
 }
 
-// TestPlayTokens: a play that is begun on one server is submitted with on another, once. What is no play of this player on this
-// board is refused and leaves the play as it is: another's, another board's, a changed one, one that is signed otherwise, the
-// player's own token; and a play is no token of a player.
+// TestPlayTokens: a play that begins on one server is submitted with on another, once. A token that is no play of this player on
+// this board is refused and leaves the play unchanged: another player's or another board's play, a changed one, a token that is
+// signed otherwise, the player's own token; and a play is no token of a player.
 func TestPlayTokens(t *testing.T) {
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	a, b := startReady(t, dsn, redisURL), startReady(t, dsn, redisURL)

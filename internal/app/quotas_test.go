@@ -91,7 +91,7 @@ func TestLargeRequestsOverTwoServers(t *testing.T) {
 	for end := time.Now().Add(apptest.MaxWait); time.Now().Before(end); {
 		begin := time.Now()
 		if ask(servers[0]) != http.StatusOK {
-			continue // what the round before has cost comes back
+			continue // the cost of the round before comes back
 		}
 		code := ask(servers[1])
 		if time.Since(begin) >= leaderboard.QuotaWindow {
@@ -105,7 +105,7 @@ func TestLargeRequestsOverTwoServers(t *testing.T) {
 	t.Error("no round was quick enough")
 }
 
-// TestWhoseQuota: a key's own quota goes before that of the settings. Addresses have a quota if the proxies are known.
+// TestWhoseQuota: the quota of a key replaces the quota of the settings. Addresses have a quota if the proxies are known.
 func TestWhoseQuota(t *testing.T) {
 	t.Parallel()
 	from, requests := netip.MustParseAddr("192.0.2.1"), leaderboard.Charge{1, 1, 1}

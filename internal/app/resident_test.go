@@ -15,7 +15,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// inMemory makes a server whose board b has so many entries and is kept in memory, and returns its period.
+// inMemory gives a server a board with a number of entries that is kept in memory, and returns its period.
 func inMemory(t *testing.T, a *testApp, board string, entries int) leaderboard.PeriodRef {
 	t.Helper()
 	a.Ask(201, "PUT", "/v1/boards/"+board, `{"resident":"always"}`)

@@ -16,7 +16,8 @@ import (
 const rulesEvery = 10 * time.Second
 
 // unknownRules counts the boards with a rule that this server does not know, of a newer version or with a time zone that this
-// machine does not have, and the boards that are derived of periods that it does not know because of that. /readyz and a metric show the count, the log has the boards.
+// machine does not have, and the boards derived of periods that are unknown for this reason. /readyz and a metric show the count;
+// the log names the boards.
 type unknownRules struct {
 	boards   func(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
 	revision func(context.Context) (leaderboard.Revision, bool) // of all boards
@@ -76,13 +77,14 @@ func (u *unknownRules) look(ctx context.Context) {
 	u.found.Store(int64(len(logged)))
 }
 
-// count returns how many boards there are, of all or of those that were read here since.
+// count returns how many boards have such a rule: among all boards at the last look, or among the boards read here, whichever is
+// more.
 func (u *unknownRules) count() int {
 	met := u.catalog.Known("", maxTold, func(b *leaderboard.Board) bool { return b.Unknown != "" })
 	return max(int(u.found.Load()), len(met))
 }
 
-// health returns what /readyz shows, nil without such boards.
+// health returns the reason that /readyz shows, nil without such boards.
 func (u *unknownRules) health() error {
 	n := u.count()
 	if n == 0 {

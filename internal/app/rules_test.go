@@ -10,9 +10,9 @@ import (
 	"leaderboard/internal/apptest"
 )
 
-// TestUnknownZone: the time zone of a board is in the files of another server and not in those of this one. The periods that are there
-// are read, what needs the zone and all writes but hiding and erasing are unknown-rule, boards named in the same request are as ever, and /readyz and a
-// metric tell it, of a board that nobody has read too.
+// TestUnknownZone: the time zone of a board is in the files of another server but not of this server. Existing periods are read.
+// Requests that need the zone, and all writes but hiding and erasing, are unknown-rule; other boards named in the same request are
+// answered as ever. /readyz and a metric count the board, even if nobody has read it.
 func TestUnknownZone(t *testing.T) {
 	onDatabases(t, func(t *testing.T, dsn string) {
 		setup := startReady(t, dsn, "")
@@ -92,7 +92,7 @@ func TestUnknownZone(t *testing.T) {
 	})
 }
 
-// unless returns what is wrong unless all is well.
+// unless returns wrong if well is false.
 func unless(well bool, wrong string) string {
 	if well {
 		return ""

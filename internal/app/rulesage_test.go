@@ -13,12 +13,12 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// shown is what somebody without a key sees of a board: the mode of its ranks, or that there is no such board.
+// shown is the board as a caller without a key sees it: the mode of its ranks, or that there is no such board.
 type shown string
 
 const unseen shown = "not found"
 
-// turned is what a board turns into, and when the server that did it answered; zero: it has not yet.
+// turned is one state of a board, with the time of the answer to the change that made it, zero before the answer.
 type turned struct {
 	shown
 	done time.Time
@@ -56,12 +56,12 @@ func (b *turns) change(a *testApp) {
 	b.list[last].done = time.Now()
 }
 
-// maxRulesAge is how long an answer may go by rules that have changed: as long as a board counts as just read, and as old as what the
-// feed showed may be.
+// maxRulesAge is the maximum age of the rules behind an answer: the time for which a board counts as just read, and the age that
+// the feed allows.
 const maxRulesAge = time.Second + 200*time.Millisecond
 
-// wrong returns what is wrong with an answer to a request that was sent at a time: nothing when the board was like that, or became
-// it, at most maxRulesAge before.
+// wrong returns how an answer to a request that was sent at a time is wrong: "" if the board was in this state then, or until at
+// most maxRulesAge before.
 func (b *turns) wrong(got shown, sent time.Time) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,7 +90,7 @@ func TestRulesAreNewEnough(t *testing.T) {
 	}
 	var made, read atomic.Int64
 	var writers, readers sync.WaitGroup
-	for w := range 2 { // each has boards of its own
+	for w := range 2 { // each has separate boards
 		writers.Go(func() {
 			next := time.NewTicker(2 * apart)
 			defer next.Stop()

@@ -16,7 +16,7 @@ import (
 // schemaTimeout bounds one statement of a migration: on a great table an index takes its time.
 const schemaTimeout = 6 * time.Hour
 
-// OpenSchema opens the database for migrations, whose statements may take longer than those of requests.
+// OpenSchema opens the database for migrations, whose statements may take longer than statements of requests.
 func OpenSchema(ctx context.Context, dsn string) (*store.Store, error) {
 	s, err := store.Open(ctx, store.Config{DSN: dsn, MaxConns: 2, ReadTimeout: schemaTimeout})
 	if err != nil {
@@ -55,7 +55,7 @@ func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
 	})
 }
 
-// askSchema looks whether the database has all migrations, or whether this start may apply those that are missing.
+// askSchema looks whether the database has all migrations, or whether this start may apply the missing ones.
 func askSchema(ctx context.Context, s *store.Store, migrate bool) (look, error) {
 	l, pending, err := versionOf(ctx, s)
 	switch {
@@ -124,7 +124,7 @@ func startSchema(ctx context.Context, cfg *Config, ask asking, log *slog.Logger)
 	})
 }
 
-// untilSchema calls try until it is done, ctx ends, or it has failed for faultWait with a fault that only an operator mends
+// untilSchema calls try until it is done, ctx ends, or it has failed for faultWait with a fault that only an operator can remove
 // (faultOf). It logs an error when it differs from the one before, so that an hour without MySQL is one line.
 func untilSchema(ctx context.Context, dsn string, log *slog.Logger, try func() (done bool, err error)) error {
 	wait, said, since := firstMigrateWait, "", time.Time{}

@@ -17,7 +17,7 @@ import (
 	"leaderboard/store"
 )
 
-// TestNewerSchema: while a later version is rolled out it migrates first; servers of this one go on, and start.
+// TestNewerSchema: while a later version is rolled out it migrates first; servers of this version continue to work, and start.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)

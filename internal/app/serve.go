@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// stopGrace is what background work and runs may take beyond the shutdown-timeout. With a hung MySQL the store takes
-// 6 s more at most, so the whole stays below 25 s as long as the drain-delay is 0.
+// stopGrace is the time that background work and runs may take beyond the shutdown-timeout. With a hung MySQL the store takes 6 s
+// more at most, so the whole stays below 25 s as long as the drain-delay is 0.
 const stopGrace = 5 * time.Second
 
-// Check does what a start does before it is ready, once and without waiting, and changes nothing in MySQL and Redis.
+// Check asks once for everything that a start needs before it is ready, without waiting, and changes nothing in MySQL and Redis.
 func Check(ctx context.Context, cfg Config) (findings []Finding, err error) {
 	a, err := New(ctx, cfg, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -34,7 +34,7 @@ func TestGCPercent(t *testing.T) {
 	}
 }
 
-// TestCollectorCountsAllThatIsHeld: what periods take and what rank indexes take count together.
+// TestCollectorCountsAllThatIsHeld: the bytes of periods and the bytes of rank indexes count together.
 func TestCollectorCountsAllThatIsHeld(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	runtime.GC() // there is a live heap to compare with

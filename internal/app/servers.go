@@ -62,7 +62,7 @@ func warn(log *slog.Logger, place string, f *serverfault.Fault) {
 }
 
 // faultOf returns the fault of the server that an error of MySQL shows, nil for other errors. The fault lasts until an operator
-// mends it, unless a failover is under way.
+// removes it, unless a failover is under way.
 func faultOf(dsn string, err error) error {
 	f := serverfault.Fault{}
 	switch {
@@ -121,7 +121,7 @@ func rightsToWork(ctx context.Context, s *store.Store) (look, error) {
 	return look{"the account may work on the tables", faults}, err
 }
 
-// judged returns the error of a look at a database, or that what was found is not safe.
+// judged returns the error of a look at a database, or of its faults that make it unsafe.
 func judged(dsn string, l look, err error) error {
 	if err != nil {
 		return err
@@ -132,8 +132,8 @@ func judged(dsn string, l look, err error) error {
 // redisStartWait bounds a check of Redis, and with it how long the start waits for Redis.
 const redisStartWait = 2 * time.Second
 
-// redisState holds what the last check of Redis found. Redis is a cache: when it was away at the start, or has changed since, no
-// server ends. The log and /readyz say what is wrong with it, and it is used as far as possible.
+// redisState holds the result of the last check of Redis. Redis is a cache: if it was away at the start, or has changed since, no
+// server ends. The log and /readyz report its faults, and it is used as far as possible.
 type redisState struct {
 	said  string                 // by note, which one goroutine calls
 	wrong atomic.Pointer[string] // what /readyz says
@@ -191,7 +191,7 @@ func (r *redisState) health() error {
 	return nil
 }
 
-// note keeps the faults that a check found, and logs them when they differ from those of the check before.
+// note keeps the faults that a check found, and logs them when they differ from the faults of the check before.
 func (r *redisState) note(place string, faults []serverfault.Fault, log *slog.Logger) {
 	said, wrong := "", (*string)(nil)
 	for i := range faults {

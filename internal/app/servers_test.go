@@ -23,7 +23,7 @@ import (
 	"leaderboard/store"
 )
 
-// runApp runs an app until it ends by itself, and returns why.
+// runApp runs an app until it ends without a request to stop, and returns its error.
 func runApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) error {
 	t.Helper()
 	cfg := Defaults()
@@ -104,8 +104,8 @@ func configured(t *testing.T, addr, name, value string) (url string) {
 	return "redis://" + addr + "/0"
 }
 
-// TestUnsafeRedisComesBack: Redis did not answer at the start, and comes back with settings that are not safe. The server goes on;
-// /readyz and the log say what is wrong until it is mended.
+// TestUnsafeRedisComesBack: Redis did not answer at the start, and comes back with settings that are not safe. The server
+// continues; /readyz and the log report the fault until it is repaired.
 func TestUnsafeRedisComesBack(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)

@@ -49,7 +49,7 @@ func parseAddress(v string) (string, error) {
 	return v, nil
 }
 
-// ParseRedisURL returns v when it names a Redis. It does not connect, and its errors hide the password.
+// ParseRedisURL returns v if it is the URL of a Redis. It does not connect, and its errors hide the password.
 func ParseRedisURL(v string) (string, error) {
 	client, err := topn.Open(v)
 	if err != nil {
@@ -110,7 +110,7 @@ func parseMemory(v string) (int64, error) {
 	return n << shift, nil
 }
 
-// The parsers' own errors quote what they read, passwords included; so the secret settings have errors of their own.
+// The parsers' own errors quote their input, passwords included; so the secret settings have other errors.
 
 func parseDSN(v string) (string, error) {
 	for _, one := range store.DSNs(v) {
@@ -152,7 +152,7 @@ func VisibleASCII(s string) bool {
 // basePath is the form of a path below which the service is: parts of letters, digits and -._~, which nobody has to escape.
 var basePath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
 
-// maxBasePath is how long it may be, in bytes.
+// maxBasePath bounds the length of a base path, in bytes.
 const maxBasePath = 100
 
 func parseBasePath(v string) (string, error) {

@@ -9,7 +9,7 @@ import (
 
 // identityProvider is the provider by which people sign in.
 type identityProvider interface {
-	// Check asks it where it has what a sign-in needs. The error says why that is not known.
+	// Check asks the provider for the addresses that a sign-in needs. The error says why they are not known.
 	Check(ctx context.Context, now time.Time) error
 	// Issuer returns the URL that names the provider, as the setting oidc-issuer has it.
 	Issuer() string
@@ -17,7 +17,7 @@ type identityProvider interface {
 	Writers() bool
 }
 
-// askProvider asks the provider by which people sign in, if there is one.
+// askProvider asks the identity provider, if the server has one for sign-ins.
 func (a *App) askProvider(ctx context.Context) (look, error) {
 	provider := features.Offered[identityProvider](a.engine)
 	if provider == nil {

@@ -190,8 +190,8 @@ func auditOf(a *testApp, query string) (out []string) {
 	return out
 }
 
-// TestSignIn: a person signs in by the provider, is known to every server with what the role may do, and by name in the audit
-// with all that was done, and is known to none soon after signing out.
+// TestSignIn: a person signs in by the provider, is known to every server with the rights of the role, appears by name in the
+// audit of every change that the person made, and is unknown to all servers soon after signing out.
 func TestSignIn(t *testing.T) {
 	onDatabases(t, func(t *testing.T, dsn string) {
 		p := apptest.NewProvider(t)
@@ -260,8 +260,8 @@ func TestSignInCookies(t *testing.T) {
 	}
 }
 
-// TestKeptKey: a browser keeps a key that somebody typed, for as long as the key is good and the person is not signed out. It does so
-// without an identity provider, with whatever characters a key has, and pages of other sites do not act with it.
+// TestKeptKey: a browser keeps a key that somebody typed, as long as the key is good and the person is not signed out, without an
+// identity provider and with any characters in the key. Pages of other sites do not act with it.
 func TestKeptKey(t *testing.T) {
 	t.Parallel()
 	const odd = `a"b;c\d%2B+e`
@@ -301,7 +301,7 @@ func TestKeptKey(t *testing.T) {
 		t.Errorf("%v", c)
 	}
 	keep(b, made.Secret)
-	b.want(http.StatusUnauthorized, http.MethodPost, session, "", "must be in the header") // it is not kept for longer by itself
+	b.want(http.StatusUnauthorized, http.MethodPost, session, "", "must be in the header") // it is not kept for longer without a request
 	b.want(http.StatusOK, http.MethodGet, session, "", made.ID, `"sign_in":false`)
 	b.want(http.StatusCreated, http.MethodPut, a.URL+"/v1/boards/b", `{}`)
 	if got := auditOf(a, "board=b"); !slices.Equal(got, []string{"board.create " + made.ID}) {
@@ -313,7 +313,7 @@ func TestKeptKey(t *testing.T) {
 
 	b.want(http.StatusNoContent, http.MethodDelete, session, "")
 	b.want(http.StatusOK, http.MethodGet, session, "", `"key":null`)
-	keep(b, made.Secret) // the key goes on
+	keep(b, made.Secret) // the key stays good
 	a.as(t.Context(), apptest.AdminKey, http.MethodDelete, "/v1/keys/"+made.ID, "")
 	apptest.Eventually(t, func() string {
 		if _, text := b.do(http.MethodGet, session, ""); !strings.Contains(text, `"key":null`) {
@@ -393,7 +393,8 @@ func with(u *url.URL, name, value string) *url.URL {
 	return &out
 }
 
-// TestSignInIsUsedOnce: neither the address nor the code of a sign-in serves twice, and a person is told where people look.
+// TestSignInIsUsedOnce: neither the address nor the code of a sign-in serves twice, and a browser is sent to the console with the
+// error.
 func TestSignInIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t)
@@ -412,8 +413,8 @@ func TestSignInIsUsedOnce(t *testing.T) {
 	}
 }
 
-// TestProviderAway: without the provider nobody signs in, who is signed in stays so, keys go on, and people sign in again when it
-// is back.
+// TestProviderAway: without the provider nobody can sign in; people who are signed in stay signed in, and keys continue to work.
+// People sign in again when the provider is back.
 func TestProviderAway(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t)
@@ -440,7 +441,7 @@ func TestProviderAway(t *testing.T) {
 	a.Ask(201, "PUT", "/v1/boards/c", `{}`)
 }
 
-// TestRolesOfPeople: what a person may do follows from the claim, and which boards from another one.
+// TestRolesOfPeople: the rights of a person follow from one claim, and the boards from another.
 func TestRolesOfPeople(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t)
@@ -477,7 +478,7 @@ func TestRolesOfPeople(t *testing.T) {
 }
 
 // TestSessionEnds: a session ends when its time is over, when an admin ends it, and with its role in the settings; it is no key
-// for anything else. What it had begun ends too.
+// for anything else. An open stream of the session ends too.
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t)
@@ -533,7 +534,7 @@ func TestSessionEnds(t *testing.T) {
 	b.want(http.StatusUnauthorized, http.MethodPut, a.URL+"/v1/boards/b", `{}`)
 }
 
-// TestSessionIsForThisSite: what pages of other sites send with the cookie changes nothing, the secret of a session is no bearer
+// TestSessionIsForThisSite: requests of other sites' pages with the cookie change nothing, the secret of a session is no bearer
 // key, and rubbish in the cookie is nobody.
 func TestSessionIsForThisSite(t *testing.T) {
 	t.Parallel()

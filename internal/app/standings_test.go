@@ -15,7 +15,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// standingsWorld is two servers of one database, and the model of what is submitted to them.
+// standingsWorld is two servers of one database, and a model that gets the same submissions.
 type standingsWorld struct {
 	t       *testing.T
 	servers [2]*client.Client
@@ -36,7 +36,7 @@ func standingsBoards() map[string]leaderboard.Rules {
 	}
 }
 
-// TestStandingsOfRandomSubmits: after each of many submits to two servers, the standings are those of the model right then: with
+// TestStandingsOfRandomSubmits: after each of many submits to two servers, the standings equal the model's at that moment: with
 // ties, members that come twice, hidden members, and friends that are passed.
 func TestStandingsOfRandomSubmits(t *testing.T) {
 	t.Parallel()
@@ -148,7 +148,7 @@ func (w *standingsWorld) submit(board string) {
 	}
 }
 
-// compare compares one standing with what the model has.
+// compare compares one standing with the model's.
 func (w *standingsWorld) compare(r *client.Result, want *leaderboard.Moved, mode leaderboard.Mode, total int64, friends bool) {
 	w.t.Helper()
 	if want == nil {

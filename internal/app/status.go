@@ -13,7 +13,7 @@ import (
 	"leaderboard/store"
 )
 
-// statusWait is how long MySQL has to answer what the status of boards asks, and Redis redisHealthLimit, side by side.
+// statusWait bounds the answers of MySQL to the status of boards. Redis has redisHealthLimit; both are asked side by side.
 const statusWait = time.Second
 
 // boardStatus makes the status of boards, with a few questions to MySQL and Redis for all of them together.
@@ -91,8 +91,8 @@ func (s boardStatus) askPeriods(ctx context.Context, boards []leaderboard.Board,
 	}) == nil
 }
 
-// recall fills in what this process knew last. The catalog has a period as it was when it was looked up, told as it was last
-// shown: the later one counts, so that a status is never older than the one before. The feed may know of commits after both.
+// recall fills in the last period that this process knew: the catalog's, or the last answer of MySQL if it is later, so that a
+// status is never older than the one before. The feed may know of commits after both.
 func (s boardStatus) recall(out []leaderboard.BoardHealth) {
 	for i := range out {
 		b := &out[i]

@@ -87,7 +87,7 @@ func TestStatus(t *testing.T) {
 		if b.Seq != 5 || b.Copy == nil || b.Copy.Seq != 5 || !b.Resident {
 			t.Errorf("without MySQL: %+v", b)
 		}
-		if server.MySQL != "away" || !b.Stale { // what was heard before the pause holds for maxAge
+		if server.MySQL != "away" || !b.Stale { // the last sign of MySQL before the pause holds for maxAge
 			return fmt.Sprintf("MySQL is %s, the board: %+v", server.MySQL, b)
 		}
 		return ""

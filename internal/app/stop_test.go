@@ -55,7 +55,7 @@ func TestStopCutsOff(t *testing.T) {
 	if _, err := conn.Write([]byte(head)); err != nil {
 		t.Fatal(err)
 	}
-	a.Ask(200, "GET", "/v1/boards/b", "") // a round trip, so that the other request is being served by now
+	a.Ask(200, "GET", "/v1/boards/b", "") // a round trip, so that the other request is being served
 	start := time.Now()
 	a.stop()
 	if took := time.Since(start); took > 10*time.Second { // the server waits longer than that for the rest of a request

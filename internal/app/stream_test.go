@@ -14,8 +14,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestStreamsOverTheTurn: at the rollover to a new hour the streams of a member go on, without entries until it plays again, and so
-// do streams that are opened then.
+// TestStreamsOverTheTurn: at the rollover to a new hour the streams of a member continue, without entries until it plays again.
+// Streams that are opened then behave alike.
 func TestStreamsOverTheTurn(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64

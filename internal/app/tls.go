@@ -25,7 +25,7 @@ type certificate struct {
 	log               *slog.Logger
 	loaded            atomic.Pointer[tls.Certificate]
 
-	cert, key []byte // as they were read last, good or not
+	cert, key []byte // the bytes that were read last, good or not
 	said      string // the last warning
 }
 
@@ -67,7 +67,7 @@ func (c *certificate) read() error {
 	return nil
 }
 
-// reread reads the files, and logs once what is wrong with them.
+// reread reads the files, and logs a fault in them once.
 func (c *certificate) reread() {
 	if err := c.read(); err != nil && err.Error() != c.said {
 		c.said = err.Error()

@@ -104,7 +104,7 @@ func redisReady(ctx context.Context, client redis.UniversalClient, address strin
 // boardPage is how many boards are read at once.
 const boardPage = 500
 
-// Periods returns the current periods of a board, with "" of all boards.
+// Periods returns the current periods of a board, or with "" of all boards.
 func (t *Tools) Periods(ctx context.Context, name string) ([]leaderboard.PeriodRef, error) {
 	if name != "" {
 		board, err := t.Store.Boards.Board(ctx, name)

@@ -67,8 +67,8 @@ func (s *spans) of(traceID string) []*otlp.Span {
 	return out
 }
 
-// tree draws spans as lines, each inside the one that it is indented under; those inside the same one are in the order
-// of their beginnings.
+// tree draws spans as lines, each indented under the span that it is inside; spans inside the same one are in the order of their
+// beginnings.
 func tree(list []*otlp.Span, parent []byte, indent string) string {
 	var b strings.Builder
 	for _, span := range list {
@@ -234,7 +234,7 @@ func TestTraces(t *testing.T) {
 			}
 		}
 	}
-	a.stop() // sends what is recorded
+	a.stop() // sends the recorded spans
 	if list := to.of(quiet); len(list) > 0 {
 		t.Errorf("spans of a trace that is not sampled are sent: %s", tree(list, nil, ""))
 	}

@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// version and commit are set by the linker (-X, see Makefile and Dockerfile) and by nothing else. If they are empty, what the
-// toolchain noted is used: it knows the version that go install was given, and the commit of a checkout.
+// version and commit are set by the linker (-X, see Makefile and Dockerfile) and by nothing else. If they are empty, the
+// toolchain's record counts: the version that go install was given, and the commit of a checkout.
 var version, commit string
 
 // BuildInfo describes what this program was built from.

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// writersAskEvery is the time between two searches for a key that can write, writersNoneEvery while there is none, give or
-	// take writersJitter.
+	// writersAskEvery is the time between two searches for a key that can write, writersNoneEvery while there is no such key, give
+	// or take writersJitter.
 	writersAskEvery  = 5 * time.Minute
 	writersNoneEvery = 5 * time.Second
 	writersJitter    = time.Second

@@ -230,7 +230,7 @@ func named(name string) func(ctx context.Context, s *whole) error {
 	}
 }
 
-// withProfile lets the member have one.
+// withProfile gives the member a profile.
 func withProfile(t *testing.T, s *whole) {
 	t.Helper()
 	if err := named("Ada")(t.Context(), s); err != nil {
@@ -336,8 +336,8 @@ func checkAudited(t *testing.T, s *whole, db *sql.DB, name string, c *audited) {
 	}
 }
 
-// TestAuditOfProfiles: a record has what a change changed, of the attributes too, and nothing else. Those of keys of scope
-// write may be left out.
+// TestAuditOfProfiles: a record has the changed values, of the attributes too, and nothing else. Records of changes by keys of
+// scope write may be left out.
 func TestAuditOfProfiles(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -376,8 +376,8 @@ func TestAuditOfProfiles(t *testing.T) {
 	})
 }
 
-// TestAuditIsCommittedWithTheChange: wherever the connection is lost, a change that was committed has its record, and one
-// that is not there has none.
+// TestAuditIsCommittedWithTheChange: wherever the connection is lost, a committed change has its record, and a change that was not
+// committed has no record.
 func TestAuditIsCommittedWithTheChange(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

@@ -26,7 +26,7 @@ func TestOneClock(t *testing.T) {
 			c.Clock = dbtest.ClockAt(func() leaderboard.Micros { return leaderboard.MicrosOf(now) })
 		})
 		db := dbtest.Connect(t, dsn)
-		dbtest.MustExec(t, db, "UPDATE table_versions SET changed_at = '2036-02-29 23:59:59' WHERE version = 0") // those that a migration wrote
+		dbtest.MustExec(t, db, "UPDATE table_versions SET changed_at = '2036-02-29 23:59:59' WHERE version = 0") // rows that a migration wrote
 		writeEverywhere(t, s)
 		written := map[string]bool{}
 		for _, c := range momentColumns(t, db) {
@@ -49,7 +49,7 @@ func TestOneClock(t *testing.T) {
 	})
 }
 
-// writeEverywhere leaves rows in every table that has moments, but for those that are gone when a call has ended.
+// writeEverywhere leaves rows in every table that has moments, except tables whose rows are gone when a call has ended.
 func writeEverywhere(t *testing.T, s *whole) {
 	t.Helper()
 	ctx := t.Context()

@@ -19,8 +19,8 @@ import (
 
 const forgotten, forgottenName = "gone-with-the-wind", "Scarlett"
 
-// TestForgetIsRestartable kills an erasure in the middle and has another process finish it: the ranks close up in every
-// period, closed ones too, and no table knows the member any more (promise A8).
+// TestForgetIsRestartable kills an erasure in the middle and has another process finish it: the ranks close up in every period,
+// closed ones too, and no table knows the member afterwards (promise A8).
 func TestForgetIsRestartable(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -78,8 +78,8 @@ func TestForgetIsRestartable(t *testing.T) {
 	})
 }
 
-// TestForgetIsKilledAnywhere kills an erasure at each of its statements. Wherever it was killed, the next sweep of
-// another process finishes it: no table knows the member any more, and one random name stands for it in all records.
+// TestForgetIsKilledAnywhere kills an erasure at each of its statements. Wherever it was killed, the next sweep of another process
+// finishes it: no table knows the member afterwards, and one random name stands for it in all records.
 func TestForgetIsKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -148,7 +148,8 @@ func recordMember(t *testing.T, s *whole, db *sql.DB, boardID int64) {
 	}
 }
 
-// checkAlias checks that the records have one random name for the member, and those of others their names and reasons.
+// checkAlias checks that the records have one random name for the member, and that records of other members keep their names and
+// reasons.
 func checkAlias(t *testing.T, db *sql.DB, what string) {
 	t.Helper()
 	names := map[string]bool{}

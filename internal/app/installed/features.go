@@ -22,28 +22,29 @@ import (
 	"leaderboard/store/commit"
 )
 
-// Features returns the features in the order in which a reader should meet them. In this order their parts read, decide and write in
-// a submission, and what one offers is there for those after it. To remove a feature, delete its folder and its line.
+// Features returns the features in the order in which a reader should meet them. In this order their parts read, decide and write
+// in a submission, and the values that a feature offers are there for the features after it. To remove a feature, delete its
+// folder and its line.
 func Features() []features.Feature {
 	return []features.Feature{
-		records.Feature(),    // what was submitted, hour by hour and member by member
+		records.Feature(),    // submissions, hour by hour and member by member
 		players.Feature(),    // players, by their tokens
 		plays.Feature(),      // players submit once for each play that they begin
-		review.Feature(),     // what waits for an admin
-		metadata.Feature(),   // what a submission says besides the score
+		review.Feature(),     // submissions that wait for an admin
+		metadata.Feature(),   // data of a submission in addition to the score
 		people.Feature(),     // profiles of members
 		friends.Feature(),    // lists of friends, and boards among them
-		events.Feature(),     // what is told to endpoints
+		events.Feature(),     // events for endpoints
 		notices.Feature(),    // who was passed, as events
 		streams.Feature(),    // pages that follow a board
 		changefeed.Feature(), // each change, for a copy elsewhere
 		audit.Feature(),      // who changed what
 		keys.Feature(),       // keys of the API
-		signin.Feature(),     // people who sign in, and what their browsers keep
+		signin.Feature(),     // people who sign in, and the sessions of their browsers
 		quotas.Feature(),     // how much a caller may ask
 		pages.Feature(),      // for people
 	}
 }
 
-// Parts returns what the features add to the transaction of submissions.
+// Parts returns the features' parts in the transaction of submissions.
 func Parts() []commit.Part { return features.Parts(Features()) }

@@ -12,8 +12,8 @@ type goldenScenario struct {
 	run  func(*golden)
 }
 
-// goldenScenarios returns what batches are recorded of: each kind of request, each policy, and each rule that has an effect on
-// what is submitted.
+// goldenScenarios returns the scenarios whose batches are recorded: each kind of request, each policy, and each rule that has an
+// effect on a submission.
 func goldenScenarios() []goldenScenario {
 	return []goldenScenario{
 		{"plain: a board that is not known, one that is, and nothing to write", goldenPlain},
@@ -490,7 +490,7 @@ func goldenErasure(g *golden) {
 	g.board("b", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}})
 	g.silently(g.scores("b", leaderboard.Submission{Member: "a", Score: 5, Metadata: `{"ghost":1}`}, sub("b", 4)))
 	g.silently(g.hide("b", "b", false))
-	for _, member := range []string{"a", "b"} { // each with one entry: those of one member are removed in any order
+	for _, member := range []string{"a", "b"} { // each with one entry: the entries of one member are removed in any order
 		g.recordBatches("member "+member, func() (string, error) {
 			_, err := g.s.Erasures.Forget(g.ctx(leaderboard.Caller{Key: "kadmin", Admin: true}), member, "kadmin")
 			return "erased", err

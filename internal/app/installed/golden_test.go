@@ -25,10 +25,10 @@ import (
 // goldenFile has every statement that a batch sends, by scenario. UPDATE_GOLDEN=1 writes it.
 const goldenFile = "testdata/batches.golden"
 
-// TestGoldenBatches: what a batch sends to the database is what the golden file has, byte for byte and packet for packet, in
-// both dialects. The clock stands where a scenario sets it, ids come from a counter, and each scenario begins with empty
-// tables and a new store. Two things are not as they are sent: the limit on the time of a reading statement, which the dialects
-// spell differently, is [limited], and of a text of more than longText bytes the end is a hash.
+// TestGoldenBatches: a batch sends the database the packets of the golden file, byte for byte, in both dialects. The clock stands
+// where a scenario sets it, ids come from a counter, and each scenario begins with empty tables and a new store. The file differs
+// from the packets in two ways: the limit on the time of a reading statement, which the dialects spell differently, is [limited],
+// and of a text of more than longText bytes the end is a hash.
 func TestGoldenBatches(t *testing.T) {
 	t.Parallel()
 	update := os.Getenv("UPDATE_GOLDEN") != ""
@@ -71,7 +71,7 @@ func goldenText(t *testing.T, dsn string) string {
 	return out.String()
 }
 
-// emptyTables makes a database what it is after the migrations; ids begin with 1.
+// emptyTables brings a database to its state after the migrations; ids begin with 1.
 func emptyTables(t *testing.T, db *sql.DB) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"+
@@ -115,7 +115,7 @@ type golden struct {
 	out   strings.Builder
 }
 
-// newGolden returns a scenario with a store of its own, on 2026-11-20 at noon.
+// newGolden returns a scenario with a new store, on 2026-11-20 at noon.
 func newGolden(t *testing.T, p *dbtest.Proxy, dsn string) *golden {
 	t.Helper()
 	g := &golden{T: t, proxy: p, dsn: dsn}
@@ -124,7 +124,7 @@ func newGolden(t *testing.T, p *dbtest.Proxy, dsn string) *golden {
 	return g
 }
 
-// restart goes on with a store that knows no board.
+// restart gives the scenario a new store, which knows no board.
 func (g *golden) restart() {
 	g.Helper()
 	g.s = g.server()
@@ -172,7 +172,7 @@ func (g *golden) ctx(c leaderboard.Caller) context.Context {
 	return leaderboard.WithCaller(g.Context(), c)
 }
 
-// silently does what is not about the scenario, such as a first submission, by which the store learns of a board.
+// silently calls do without recording, for preparations such as a first submission, by which the store learns of a board.
 func (g *golden) silently(do func() (string, error)) {
 	g.Helper()
 	if _, err := do(); err != nil {
@@ -180,7 +180,7 @@ func (g *golden) silently(do func() (string, error)) {
 	}
 }
 
-// record writes down what is sent while something is done, and the answer.
+// record writes down the packets that do sends, and its answer.
 func (g *golden) record(what string, do func() (string, error)) {
 	g.Helper()
 	g.listen()
@@ -189,7 +189,7 @@ func (g *golden) record(what string, do func() (string, error)) {
 	g.write(what, answer, err)
 }
 
-// recordBatches is record of what batches send, without what is sent between them.
+// recordBatches writes down the packets of batches that do sends, without packets between batches, and its answer.
 func (g *golden) recordBatches(what string, do func() (string, error)) {
 	g.Helper()
 	g.listen()
@@ -216,7 +216,7 @@ func (g *golden) listen() {
 	})
 }
 
-// write appends what was sent, and the answer.
+// write appends the packets that were sent, and the answer.
 func (g *golden) write(what, answer string, err error) {
 	fmt.Fprintf(&g.out, "\n--- %s\n", what)
 	for i, packet := range g.sent {

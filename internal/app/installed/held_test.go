@@ -16,7 +16,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// reviewBoard makes a board that holds what is above 100.
+// reviewBoard makes a board that holds scores above 100.
 func reviewBoard(t *testing.T, s *store.Store, name string, rules leaderboard.Rules) leaderboard.PeriodRef {
 	t.Helper()
 	most := int64(100)
@@ -28,8 +28,9 @@ func asAdmin(ctx context.Context) context.Context {
 	return leaderboard.WithCaller(ctx, leaderboard.Caller{Key: "kadminadmina", Admin: true})
 }
 
-// TestHeldInClosedPeriod: what is approved after its period is over corrects that only when asked to, with all that came with it, and
-// never enters the period that is current by then. Metadata that windows share is freed with its last entry (promise A7).
+// TestHeldInClosedPeriod: a submission that is approved after its period is over corrects the closed period only if asked to, with
+// all its data, and never enters the period that is current then. Metadata that windows share is freed with its last entry
+// (promise A7).
 func TestHeldInClosedPeriod(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -142,7 +143,7 @@ func TestHeldReasons(t *testing.T) {
 	})
 }
 
-// testHeldReasons: each rule holds what it names, and keys of scope admin are not held.
+// testHeldReasons: each rule holds the submissions that it names, and submissions by keys of scope admin are not held.
 func testHeldReasons(t *testing.T, s storetest.Featured) {
 	rate := int64(10)
 	rules := leaderboard.Rules{Players: &leaderboard.Players{Submit: leaderboard.PlayersSubmitPlay}, Review: &leaderboard.Review{Hold: []leaderboard.HoldRule{

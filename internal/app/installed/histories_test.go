@@ -52,7 +52,7 @@ func TestProperty(t *testing.T) {
 	})
 }
 
-// TestPropertyOfWindows runs the histories of TestProperty on boards with calendar windows, while time goes on in leaps.
+// TestPropertyOfWindows runs the histories of TestProperty on boards with calendar windows, while time advances in leaps.
 func TestPropertyOfWindows(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

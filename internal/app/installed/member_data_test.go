@@ -12,8 +12,8 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestMemberData: tell gets everything about a member: a record for each row in each table that has the id, entries in
-// closed periods and hidden ones among them, over more than a page; the scores are those of the board's order.
+// TestMemberData: MemberData returns everything about a member: a record for each row in each table that has the id, including
+// entries in closed periods and hidden entries, over more than a page; the scores are in the board's order.
 func TestMemberData(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -63,7 +63,7 @@ func TestMemberData(t *testing.T) {
 		if len(told) != len(want) || golf != "-7 false all_time gone-with-the-wind" {
 			t.Errorf("told %v, on the board in ascending order %q", told, golf)
 		}
-		// A table that knows the member and is in none of the kinds is one that was forgotten here.
+		// A table that knows the member and is in none of the kinds was forgotten here.
 		known := []string{"profiles.member", "changes.payload", "idempotency_keys.receipt", "friend_lists.member", "friends.friend", "hidden_members.reason", "audit.before_json", "audit.after_json", "metadata_bodies.member", "metadata_bodies.body", "held.submission"}
 		for kind := range want {
 			table, _, _ := strings.Cut(kind, ",")

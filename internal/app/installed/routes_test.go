@@ -62,8 +62,8 @@ func TestDocumentHasTheOperations(t *testing.T) {
 	}
 }
 
-// TestDocumentHasTheParameters: the parameters of an operation, their bounds, words and defaults are those that the document lists, and
-// a server with all features takes these.
+// TestDocumentHasTheParameters: the document lists exactly the parameters of an operation, with their bounds, words and defaults,
+// and a server with all features takes them.
 func TestDocumentHasTheParameters(t *testing.T) {
 	doc, _ := apitest.Document()
 	for _, rt := range table() {
@@ -88,7 +88,7 @@ func TestDocumentHasTheParameters(t *testing.T) {
 	}
 }
 
-// saysTable returns what the table says of a parameter.
+// saysTable returns the description of a parameter by the table.
 func saysTable(operation string, p *api.Param) string {
 	if operation == "streamPage" && (p.Name == "before" || p.Name == "after") {
 		p.Bounds[1] = 99 // they are less than 100 together, which the handler looks at
@@ -102,7 +102,7 @@ func saysTable(operation string, p *api.Param) string {
 	return fmt.Sprintf("text of %v, by default %q", p.Words, p.Default)
 }
 
-// saysDocument returns what the document says of a parameter.
+// saysDocument returns the description of a parameter by the document.
 func saysDocument(schema *openapi3.Schema) string {
 	switch {
 	case schema.Type.Is("boolean"):
@@ -121,7 +121,7 @@ func saysDocument(schema *openapi3.Schema) string {
 	return fmt.Sprintf("text of %v, by default %q", schema.Enum, text)
 }
 
-// TestDocumentHasTheAccess: what the document says about keys is what the table of routes demands.
+// TestDocumentHasTheAccess: the document requires the same keys as the table of routes.
 func TestDocumentHasTheAccess(t *testing.T) {
 	doc, _ := apitest.Document()
 	for _, rt := range table() {
@@ -157,7 +157,7 @@ func TestDocumentHasTheQuotas(t *testing.T) {
 	}
 }
 
-// TestBodyRules: the routes that the document gives a body are those that read one.
+// TestBodyRules: the document gives a body to exactly the routes that read one.
 func TestBodyRules(t *testing.T) {
 	doc, _ := apitest.Document()
 	for _, rt := range table() {
