@@ -78,11 +78,11 @@ func (o *boardPut) put(ctx context.Context, args []string) error {
 		err = o.change(ctx, http.MethodPut, args[0], body, http.Header{"If-None-Match": {"*"}})
 		if made, ok := errors.AsType[*client.Problem](err); !ok || made.Status != http.StatusPreconditionFailed {
 			return err
-		} // it was created in between
+		} // another command created it in between
 	}
 }
 
-// update changes the rules that options or the file, a merge patch, name.
+// update changes the rules that the options name, or the rules in the file, which is a merge patch.
 func (o *boardPut) update(ctx context.Context, args []string) error {
 	body, err := o.rules()
 	if err == nil && o.unset != nil {
@@ -98,7 +98,7 @@ func (o *boardPut) update(ctx context.Context, args []string) error {
 	return o.change(ctx, http.MethodPatch, args[0], body, header)
 }
 
-// withoutRules adds nulls to a merge patch, which set rules to their defaults. A dot in a name leads into an object.
+// withoutRules adds nulls for rules to a merge patch, which set them to their defaults. A dot in a name leads into an object.
 func withoutRules(patch json.RawMessage, names []string) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(patch, &members); err != nil {
@@ -138,7 +138,7 @@ func (o *boardPut) change(ctx context.Context, method, board string, body json.R
 	return err
 }
 
-// rules returns the body to send: the file as it is, or the rules of the flags.
+// rules returns the body to send: the file unchanged, or the rules of the flags.
 func (o *boardPut) rules() (json.RawMessage, error) {
 	if o.file == "" {
 		return json.Marshal(o.given)
@@ -192,8 +192,8 @@ func (p *program) boardListCommand() *cli.Command {
 	}, p.labelsFlag(&q.Labels))
 }
 
-// countEntries returns by name how many entries boards have now, for boards whose status the key may read. --json does not show
-// them.
+// countEntries returns the numbers of entries by the names of boards, for boards whose status the key may read. --json does not
+// show them.
 func (r *remote) countEntries(ctx context.Context) (map[string]string, error) {
 	if r.json {
 		return nil, nil

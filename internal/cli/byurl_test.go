@@ -51,8 +51,8 @@ const (
 
 func rebuildOf(board string) string { return strings.Replace(askedForRebuild, "%", board, 1) }
 
-// TestRefreshByURL: refresh waits for the end of a run, longer than one request may wait. It shows a failure and goes on with the
-// next board, and passes over boards that the key does not cover and seasons that have not begun.
+// TestRefreshByURL: refresh waits for the end of a run, longer than one request may wait. It shows a failure and continues with
+// the next board, and passes over boards that the key does not cover and seasons that have not begun.
 func TestRefreshByURL(t *testing.T) {
 	t.Parallel()
 	run := func(id, board, state, more string) string {
@@ -90,7 +90,7 @@ func TestRefreshByURL(t *testing.T) {
 	}
 }
 
-// TestVerifyByURL: the exit statuses are those of a comparison on the database.
+// TestVerifyByURL: the exit statuses are the same as of a comparison on the database.
 func TestVerifyByURL(t *testing.T) {
 	t.Parallel()
 	server := &asked{answers: map[string][]http.HandlerFunc{

@@ -72,8 +72,8 @@ func positionOf(t *testing.T, db *sql.DB) string {
 	return file + " " + position
 }
 
-// TestCheckChangesNothing: serve --check goes through all that a start needs, on an empty database, on one that lacks a migration
-// and on one that is up to date, and writes nothing to the binary log.
+// TestCheckChangesNothing: serve --check makes every check of a start, on an empty database, on a database that lacks a migration
+// and on an up-to-date database, and writes nothing to the binary log.
 func TestCheckChangesNothing(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateMySQL(t)
@@ -133,7 +133,7 @@ func execSQL(t *testing.T, db *sql.DB, statements ...string) {
 	}
 }
 
-// TestCheck: what serve --check says of each thing that a start needs.
+// TestCheck: serve --check reports on each thing that a start needs.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	dsns := map[string]string{"MySQL": testenv.MySQL(t), "MariaDB": testenv.MariaDB(t)}

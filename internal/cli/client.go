@@ -109,8 +109,8 @@ func (p *program) rootFlags() []cli.Flag {
 	return []cli.Flag{p.beforeCommand(p.urlFlag(&url)), p.beforeCommand(p.keyFlag(&key)), p.beforeCommand(p.contextFlag(&name))}
 }
 
-// beforeCommand makes the flag of a command one of the program, whose value orBefore gives to the command. It leaves the
-// environment to the command: one that has no such flag must not stumble over a variable.
+// beforeCommand makes the flag of a command a flag of the program; orBefore passes its value to the command. The command reads the
+// environment, not the program: a command without such a flag must not fail over a variable.
 func (p *program) beforeCommand(f *checked[string]) cli.Flag {
 	f.Local = true
 	f.Sources = cli.NewValueSourceChain(&variable{variableName(f.Name), func(string) string { return "" }, nil})
@@ -128,7 +128,7 @@ func (p *program) beforeCommand(f *checked[string]) cli.Flag {
 	return f
 }
 
-// orBefore makes the flag of a command take the value that was given before the command, as if it were given behind it.
+// orBefore makes the flag of a command take the value that was given before the command, as if it were given after it.
 func (p *program) orBefore(f *checked[string]) cli.Flag {
 	f.Sources.Chain = slices.Insert(f.Sources.Chain, 0, cli.ValueSource(&valueBefore{p, f.Name}))
 	parse := f.Config.parse
@@ -148,7 +148,7 @@ type valueBefore struct {
 	flag    string
 }
 
-// Lookup returns the value; it is called for a flag that is not behind the command.
+// Lookup returns the value; it is called for a flag that is not given after the command.
 func (v *valueBefore) Lookup() (string, bool) {
 	value, given := v.program.before[v.flag]
 	return value, given
@@ -239,7 +239,7 @@ func request[T any](ctx context.Context, c *client.Client, of client.Request) (o
 	return out, answer.Decode(&out)
 }
 
-// carryOut makes a call whose answer has no body, and prints what was done: with --json as an object with one member.
+// carryOut makes a call whose answer has no body, and prints done: with --json as an object with one member.
 func (r *remote) carryOut(call func(*client.Client) error, member, value, done string) error {
 	c, err := r.connect()
 	if err == nil {
@@ -259,9 +259,9 @@ func (r *remote) carryOut(call func(*client.Client) error, member, value, done s
 type list struct {
 	operation string
 	args      []string // the values in its path
-	query     any      // of package api, besides limit and cursor; nil: none
+	query     any      // of package api, without limit and cursor; nil: no query
 	head      []string // of the table
-	details   int      // so many of its last columns are details
+	details   int      // how many of the last columns are details
 }
 
 // showList walks all pages of a list: row adds an item to the table. With --json it prints a line for each item.
@@ -307,7 +307,8 @@ func asking[T any](p *program, name, usage, operation string, print func(*remote
 	}, print)
 }
 
-// ending makes a leaf that ends what its argument names, for good; ask, which is asked before, and done have %s for the name.
+// ending makes a leaf that ends the thing that its argument names, for good. ask, the question before it, and done have %s for the
+// name.
 func (p *program) ending(name, usage, operation, ask, member, done string) *cli.Command {
 	r, yes := p.remote(), false
 	return r.command(name, usage, argsOf(operation), func(ctx context.Context, given []string) error {
@@ -340,7 +341,7 @@ func requestOf(operation string, args []string) client.Request {
 	return client.Request{Method: of.Method, Path: of.Fill(args...)}
 }
 
-// only returns what prints an item as the only row of a table.
+// only returns a function that prints an item as the only row of a table.
 func only[T any](head []string, row func(t *terminal.Table, item *T)) func(*remote, *T) error {
 	return func(r *remote, item *T) error {
 		t := terminal.NewTable(r.out, head...)
@@ -358,7 +359,7 @@ func addRow[T any](t *terminal.Table, raw json.RawMessage, row func(*terminal.Ta
 	return nil
 }
 
-// counted says how many there are: 1 board, 2 boards.
+// counted returns a number with its noun: 1 board, 2 boards.
 func counted[N int | int64](n N, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -374,7 +375,7 @@ func textOrDash(s *string) string {
 	return *s
 }
 
-// Flags that several families of commands add to those of every remote.
+// Flags that several families of commands have in addition to the flags of every remote.
 
 // The help of flags that rules of boards and questions share.
 const (

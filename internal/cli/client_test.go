@@ -69,7 +69,7 @@ func TestSubmitGivesUp(t *testing.T) {
 	if asked.Load() < 2 || time.Since(start) > apptest.MaxWait {
 		t.Errorf("asked %d times in %s", asked.Load(), time.Since(start))
 	}
-	// What is not 503 is final.
+	// Every other status than 503 is final.
 	url, asked = answering(t, problemAnswer(422, `{"title":"No","errors":[{"pointer":"/entries/0/score","detail":"too great"}]}`))
 	status, _, errOut = runWith(t, nil, "submit", "--url", url, "b", "a=1")
 	if status != exitFailed || asked.Load() != 1 || !strings.Contains(errOut, "/entries/0/score: too great") {

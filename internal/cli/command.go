@@ -37,10 +37,10 @@ type stdio struct {
 type program struct {
 	stdio
 	env    func(string) string // as os.Getenv
-	faults []string            // what is wrong with values of flags and variables
+	faults []string            // faults of values of flags and variables
 	given  map[string]origin   // checked flags that have a value which is not empty, by name
-	before map[string]string   // values of flags that stand before the command
-	config map[string]string   // what the file of --config says, by the names of flags
+	before map[string]string   // values of flags before the command
+	config map[string]string   // values in the file of --config, by the names of flags
 
 	unhelped error // help was asked for a command that does not exist
 }
@@ -74,7 +74,7 @@ type usageError struct {
 
 func (u *usageError) Error() string { return u.detail }
 
-// usagef returns a usageError. Its text says what is wrong and what would be right.
+// usagef returns a usageError. Its text says the mistake and the right form.
 func usagef(format string, args ...any) error {
 	return &usageError{detail: fmt.Sprintf(format, args...)}
 }
@@ -87,7 +87,7 @@ func mistaken(err error) string {
 	return "leaderboard"
 }
 
-// action is what a command does with its positional arguments. Its flags are read by then.
+// action carries out a command with its positional arguments. Its flags are read before.
 type action func(ctx context.Context, args []string) error
 
 // leaf makes a command without subcommands. args are its positional arguments, which checkArguments counts: "" for flags
@@ -102,7 +102,7 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 		HideHelpCommand: true, // an argument may be "help"
 		Flags:           flags,
 		OnUsageError:    onUsageError,
-		CommandNotFound: func(_ context.Context, cmd *cli.Command, _ string) { printHelp(p.out, "", cmd) }, // of --help behind an argument
+		CommandNotFound: func(_ context.Context, cmd *cli.Command, _ string) { printHelp(p.out, "", cmd) }, // of --help after an argument
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			err := cmp.Or(p.checkBefore(cmd), p.checkOld(), checkArguments(name, args, cmd.Args().Slice()))
 			if p.faults != nil {
@@ -196,7 +196,7 @@ func group(name, usage string, commands ...*cli.Command) *cli.Command {
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// classify tells usage errors, which get a hint to the right help, from failures.
+// classify separates usage errors, which get a hint to the right help, from failures.
 func classify(cmd *cli.Command, err error) error {
 	if err == nil {
 		return nil
@@ -226,7 +226,7 @@ func visibleNames(cmd *cli.Command) (names []string) {
 	return names
 }
 
-// unknownCommand fails because no subcommand was named, or one that does not exist.
+// unknownCommand fails because no subcommand was named, or a subcommand that does not exist.
 func unknownCommand(_ context.Context, cmd *cli.Command) error {
 	if cmd.Args().Present() {
 		return noCommand(cmd, cmd.Args().First())

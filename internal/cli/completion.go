@@ -15,8 +15,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// completionScripts only ask `completion words` for suggestions. Those of urfave/cli need bash-completion, evaluate the
-// typed text, and know neither the values of options nor boards.
+// completionScripts only ask `completion words` for suggestions. The scripts of urfave/cli need bash-completion, evaluate the typed
+// text, and know neither the values of options nor boards.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -210,7 +210,8 @@ const (
 	completionBoards  = 1000        // that are suggested at most
 )
 
-// givenTo returns what finds an option of a server where a command would: on the command line, in the environment or in a context.
+// givenTo returns a function that finds an option of a server where a command would: on the command line, in the environment or in
+// a context.
 func (p *program) givenTo(r *remote, t *typed) func(option string) string {
 	chosen := t.options["context"]
 	r.context = cmp.Or(chosen, p.env(variableName("context")))
@@ -230,7 +231,7 @@ func (p *program) givenTo(r *remote, t *typed) func(option string) string {
 	}
 }
 
-// boardNames asks the server that a command would ask for its boards.
+// boardNames asks for the names of boards, on the server that the command would ask.
 func (p *program) boardNames(ctx context.Context, t *typed) []suggestion {
 	r := p.remote()
 	given := p.givenTo(&r, t)

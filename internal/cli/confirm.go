@@ -20,8 +20,8 @@ func yesFlag(at *bool) cli.Flag {
 // errDeclined means that the user answered no.
 var errDeclined = errors.New("nothing was done")
 
-// confirm asks on the terminal whether to go on. Without a terminal --yes is required. An answer
-// that does not begin with y is a no, and so is the end of the input.
+// confirm asks on the terminal whether to continue. Without a terminal --yes is required. An answer that does not begin with y
+// means no, like the end of the input.
 func (p *program) confirm(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil

@@ -25,7 +25,7 @@ type contexts struct {
 	Of      map[string]serverContext `yaml:"contexts,omitempty"`
 }
 
-// serverContext is a server and what a client needs for it.
+// serverContext is a server, with its key and its CA.
 type serverContext struct {
 	URL     string `yaml:"url"`
 	Key     string `yaml:"key,omitempty"` // secret
@@ -36,7 +36,7 @@ type serverContext struct {
 // String hides the key.
 func (c serverContext) String() string { return c.URL }
 
-// GoString hides it too.
+// GoString hides the key too.
 func (c serverContext) GoString() string { return c.URL }
 
 // keyPlace says where the key is.
@@ -72,7 +72,7 @@ func (p *program) contextFile() string {
 	return filepath.Join(folder, "leaderboard", "config.yaml")
 }
 
-// readContexts reads the file of contexts. Without one there are none.
+// readContexts reads the file of contexts. Without a file it returns no contexts.
 func (p *program) readContexts() (all contexts, err error) {
 	file := p.contextFile()
 	if file == "" {
@@ -160,7 +160,8 @@ func (p *program) contextFlag(at *string) *checked[string] {
 	return text(p.setting("context", "`name` of a server with its key, see leaderboard context; flags win, and variables win over the context in use"), at)
 }
 
-// orContext makes a flag take its value from a context: from that of --context before the environment, from the one in use after it.
+// orContext makes a flag take its value from a context: the context of --context goes before the environment, the context in use
+// after it.
 func (r *remote) orContext(f *checked[string]) *checked[string] {
 	source := func(chosen bool) cli.ValueSource { return &contextValue{r, f.Name, chosen, f.Config.from} }
 	f.Sources.Chain = slices.Concat([]cli.ValueSource{source(true)}, f.Sources.Chain, []cli.ValueSource{source(false)})
@@ -172,7 +173,7 @@ type contextValue struct {
 	remote *remote
 	flag   string
 	chosen bool         // on the command line
-	from   func(string) // told where the value is from
+	from   func(string) // hears where the value is from
 }
 
 // Lookup returns the value. The key and the CA of a context are for its own server only.
@@ -201,7 +202,8 @@ func (v *contextValue) Lookup() (string, bool) {
 func (v *contextValue) String() string   { return "--" + v.flag + " of a context" }
 func (v *contextValue) GoString() string { return v.String() }
 
-// findContext returns the context of --context, otherwise the one in use, nil for none. What is wrong with it is a fault.
+// findContext returns the context of --context, otherwise the one in use, nil for none. An error becomes a fault of the command
+// line.
 func (r *remote) findContext() *serverContext {
 	all, err := r.readContexts()
 	if err == nil {
@@ -235,7 +237,7 @@ func (p *program) contextCommand() *cli.Command {
 		p.contextListCommand(), p.contextSetCommand(), p.contextUseCommand(), p.contextRemoveCommand())
 }
 
-// contextView is a context as it is shown, without its key.
+// contextView is a context for output, without its key.
 type contextView struct {
 	Name    string `json:"name"`
 	Current bool   `json:"current"`
@@ -303,7 +305,7 @@ func (p *program) contextSetCommand() *cli.Command {
 	)
 }
 
-// change makes a context what the flags say.
+// change applies the flags to a context.
 func (p *program) change(c *serverContext, r *remote, given *serverContext) error {
 	if p.typed("key") && p.typed("key-file") {
 		return usagef("give --key or --key-file, not both")

@@ -106,8 +106,8 @@ func TestContexts(t *testing.T) {
 	wantUsage(t, env(), "want a name of letters", "context", "set", "a b", "--url", one)
 }
 
-// TestContextFile: what is wrong with the file of contexts is said by line, without what it holds; who takes a key from a file that
-// others may read is warned.
+// TestContextFile: errors in the file of contexts are reported by line, without its content. A user who takes a key from a file
+// that others may read gets a warning.
 func TestContextFile(t *testing.T) {
 	t.Parallel()
 	url, asked := keyed(t)
@@ -161,7 +161,7 @@ func TestContextFile(t *testing.T) {
 	}
 }
 
-// TestConfigFile: a file of settings is used where neither a flag nor a variable is given, and what is wrong with it is said.
+// TestConfigFile: a file of settings is used for settings without a flag and a variable, and its errors are reported.
 func TestConfigFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "serve.yaml")

@@ -116,8 +116,8 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 	})
 }
 
-// startGame serves the game of the demo at an address of its own, as another site would: with a key that only it has, and pages that may
-// use the API at addr.
+// startGame serves the game of the demo at another address, as another site would: with a key that only the game has, and pages
+// that may use the API at addr.
 func startGame(cfg *app.Config, addr string) (*http.Server, error) {
 	base, key := "http://"+addr+cfg.BasePath, httpapi.SettingsKey{Scope: leaderboard.ScopeWrite, Secret: rand.Text()}
 	if cfg.TLSCert != "" {
@@ -159,7 +159,7 @@ func (p *program) loadDemo(ctx context.Context, cfg *devOptions, log *slog.Logge
 type devServers struct {
 	log          func(string, ...any)
 	mysql, redis *devserver.Server
-	exited       <-chan error // a server that ended by itself
+	exited       <-chan error // a server that ended without being stopped
 }
 
 // start runs both servers, unless their addresses were given, and puts their addresses into cfg.
@@ -181,7 +181,7 @@ func (d *devServers) start(ctx context.Context, cfg *devOptions) error {
 	return err
 }
 
-// watch makes d.exited report the first private server that ends by itself.
+// watch makes d.exited report the first private server that ends without being stopped.
 func (d *devServers) watch() {
 	exited := make(chan error, 1)
 	d.exited = exited
@@ -234,8 +234,8 @@ func adminKey(dir string) (string, error) {
 	return key, nil
 }
 
-// welcome prints addresses and commands to try. madeKey is the key that dev made itself, "" when keys were given: those are
-// not shown.
+// welcome prints addresses and commands to try. madeKey is the key that dev made itself, "" if keys were given: given keys are not
+// shown.
 func (p *program) welcome(base, visitors string, cfg *devOptions, madeKey string) error {
 	key, shown := madeKey, madeKey
 	if madeKey == "" {
@@ -261,7 +261,7 @@ Ctrl-C stops all of it.
 	return err
 }
 
-// schemaFile is a file beside the data of dev that names the baseline of their schema.
+// schemaFile is a file next to the data of dev that names the baseline of their schema.
 const schemaFile = "schema"
 
 // claimFolder writes schemaFile into the folder of dev before there are data. It fails, and changes nothing, when there are data

@@ -54,7 +54,7 @@ func (d *devRun) stop() {
 	}
 }
 
-// find returns the first group of a pattern in what dev printed.
+// find returns the first group of a pattern in the output of dev.
 func (d *devRun) find(pattern string) string {
 	d.t.Helper()
 	found := regexp.MustCompile(pattern).FindStringSubmatch(d.out.String())
@@ -85,7 +85,7 @@ func TestDev(t *testing.T) {
 		}
 		return "the demo player does not play: " + before
 	})
-	// The lines to try work as they are printed.
+	// The printed lines to try work unchanged.
 	for _, path := range []string{d.find(`curl '(\S+/top\?\S+)'`), d.find(`curl '(\S+/around\S+)'`), d.find(`live: +(\S+)`), base + "/docs"} {
 		if status, body := asker.Get(path); status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, status, body)

@@ -30,7 +30,7 @@ type document struct {
 	ran  int
 }
 
-// startDocument reads a page and starts a server for it. Its commands run in a folder of their own.
+// startDocument reads a page and starts a server for it. Its commands run in a separate folder.
 func startDocument(t *testing.T, file string, redisURL ...string) (*document, []string) {
 	t.Helper()
 	file, err := filepath.Abs(file) // the test may go elsewhere
@@ -83,8 +83,8 @@ func (d *document) run(lines []string) {
 	}
 }
 
-// await runs a command. One that reads is repeated until it prints what the page says, or that takes too long: an answer may
-// be a moment old.
+// await runs a command. A reading command is repeated until it prints the page's answer, or that takes too long: an answer may be
+// a moment old.
 func (d *document) await(command, want string) string {
 	d.T.Helper()
 	reads := strings.HasPrefix(command, "leaderboard top ") || strings.HasPrefix(command, "leaderboard rank ") || strings.HasPrefix(command, "curl ") && !strings.Contains(command, " -d ")
@@ -210,7 +210,7 @@ func (d *document) words(command string) []string {
 	return words
 }
 
-// curl does what curl does with -s, -X, -H and -d.
+// curl acts like curl with -s, -X, -H and -d.
 func (d *document) curl(args []string) string {
 	d.T.Helper()
 	method, url, body, header := http.MethodGet, "", "", http.Header{}
@@ -288,7 +288,7 @@ func TestMigratingDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if d.game, err = db.Conn(t.Context()); err != nil { // one connection: what is SET holds for what follows
+	if d.game, err = db.Conn(t.Context()); err != nil { // one connection: variables that are SET stay for the next statements
 		t.Fatal(err)
 	}
 	defer d.game.Close()

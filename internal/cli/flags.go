@@ -24,8 +24,8 @@ type setting struct {
 	program     *program
 	variable    bool   // there is an environment variable too
 	hidden      bool   // in no help
-	goes        bool   // with the next release: it has its effect, and a server that has it says so when it starts
-	instead     string // the setting that takes its place then, "" for none
+	goes        bool   // ends with the next release: it still works, and a server that has it logs this at its start
+	instead     string // the setting that replaces it, "" for none
 }
 
 // option names a flag of a command.
@@ -52,7 +52,7 @@ type origin struct {
 // typed reports whether a checked flag is on the command line, not empty.
 func (p *program) typed(name string) bool { return p.given[name].place == "--"+name }
 
-// oldGiven returns the settings that were given and go with the next release, by their names.
+// oldGiven returns the given settings that end with the next release, by their names.
 func (p *program) oldGiven() (out []origin) {
 	for _, name := range slices.Sorted(maps.Keys(p.given)) {
 		if g := p.given[name]; g.goes {
@@ -62,7 +62,7 @@ func (p *program) oldGiven() (out []origin) {
 	return out
 }
 
-// checkOld fails when a setting was given together with the one that takes its place.
+// checkOld fails if a setting was given together with its successor.
 func (p *program) checkOld() error {
 	for _, g := range p.oldGiven() {
 		if by, both := p.given[g.instead]; both {
@@ -82,7 +82,7 @@ type parser[T any] struct {
 	taken   func()       // notes that a text was accepted
 	words   []string     // for completion; nil: any text
 	emptied bool         // an empty text is parsed too; otherwise it leaves the default
-	from    func(string) // told where a text is from that is not on the command line
+	from    func(string) // hears the source of a text that is not on the command line
 }
 
 // newChecked makes a flag for *at, whose value is the default.
@@ -193,7 +193,7 @@ func text(s setting, at *string) *checked[string] {
 	return newChecked(s, at, settings.Text)
 }
 
-// toggle makes a switch that has a variable; one without is a cli.BoolFlag.
+// toggle makes a switch that has a variable; without a variable, use cli.BoolFlag.
 func toggle(s setting, at *bool) *checked[bool] {
 	f := newChecked(s, at, settings.Switch)
 	f.HideDefault = true
@@ -258,7 +258,7 @@ func custom[T any](s setting, at *T, parse func(string) (T, error)) *checked[str
 
 // Flags of several families of commands.
 
-// overlapFlag is of commands that put a secret in the place of another one.
+// overlapFlag is for commands that replace a secret.
 func overlapFlag(at *time.Duration) cli.Flag {
 	return &cli.DurationFlag{
 		Name: "overlap", Usage: "how long the secret before it is taken too (default: 0s; of token rotate 24h)", Destination: at, Value: *at, HideDefault: true,

@@ -90,7 +90,7 @@ func (o *followOptions) follow(ctx context.Context, c *client.Client, board stri
 	return errors.New("the changes ended")
 }
 
-// print prints a change on a line: as JSON, or for people, for whom columns that fit what comes later are a guess.
+// print prints a change on a line: as JSON, or as text for people, in columns of fixed widths, since later values are not known.
 func (o *followOptions) print(c *client.Change) error {
 	if o.json {
 		return terminal.PrintJSON(o.out, c)
@@ -103,7 +103,7 @@ func (o *followOptions) print(c *client.Change) error {
 	return err
 }
 
-// scoreText is what a side of a change shows: the score, and the tiebreak fields of boards that have some.
+// scoreText returns one side of a change as text: the score, and the tiebreak fields of boards that have some.
 func scoreText(e *client.ChangedEntry) string {
 	if e == nil {
 		return "-"

@@ -39,7 +39,7 @@ func (p *program) heldListCommand() *cli.Command {
 		boardFlag(&q.Board), memberFlag(&q.Member), stateFlag((*string)(&q.State)))
 }
 
-// stateFlag is of lists.
+// stateFlag is for lists.
 func stateFlag(at *string) cli.Flag {
 	return &cli.StringFlag{Name: "state", Usage: "of endpoint deliveries: only those that are waiting, delivered or failed; of held list: waiting, approved or rejected (default: waiting)", Destination: at}
 }

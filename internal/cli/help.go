@@ -10,7 +10,7 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// helpTemplate is the layout of the help. That of urfave/cli does not wrap text beside a name.
+// helpTemplate is the layout of the help. The template of urfave/cli does not wrap text next to a name.
 const helpTemplate = `{{wrap (printf "%s - %s" .FullName .Usage) 2}}
 
 Usage: {{wrap .UsageText 7}}
@@ -30,10 +30,10 @@ Usage: {{wrap .UsageText 7}}
 // mainSection is the section of the options of a server that matter most.
 const mainSection = "Begin with these"
 
-// mostInOneSection is how many options a command may have whose help shows them in one list.
+// mostInOneSection is the number of options up to which the help of a command shows one list.
 const mostInOneSection = 20
 
-// The widths of help: that of the terminal, within bounds that are good to read.
+// The widths of help: the width of the terminal, within bounds that are good to read.
 const (
 	helpWidth      = 80 // without a terminal
 	leastHelpWidth = 40

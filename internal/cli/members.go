@@ -29,15 +29,15 @@ func (p *program) memberShowCommand() *cli.Command {
 	return asking(p, "member show", "show a profile", "getProfile", (*remote).printProfile)
 }
 
-// profileChange is the body of PATCH and PUT /v1/members/{member}; nil members are left out. Numbers in the attributes are sent
-// as they were typed.
+// profileChange is the body of PATCH and PUT /v1/members/{member}; nil members are left out. Numbers in the attributes are sent in
+// the typed form.
 type profileChange struct {
 	DisplayName *string         `json:"display_name,omitempty"`
 	AvatarURL   *string         `json:"avatar_url,omitempty"`
 	Attributes  json.RawMessage `json:"attributes,omitempty"`
 }
 
-// replaceFlag is for commands that add to what there is.
+// replaceFlag is for commands that add to a list or a profile by default.
 func replaceFlag(at *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "replace", Usage: "take away all that is not named", Destination: at}
 }
@@ -195,7 +195,7 @@ func (p *program) removeCommand() *cli.Command {
 	}, windowFlag(&o.Window), periodFlag(&o.Period), reopenFlag(&o.Reopen), yesFlag(&yes))
 }
 
-// hideOptions are those of hide and restore.
+// hideOptions are the options of hide and restore.
 type hideOptions struct {
 	remote
 	client.HideOptions

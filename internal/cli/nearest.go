@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nearest returns the name that a mistyped one probably means, "" if none is like it. cli.SuggestCommand and cli.SuggestFlag
-// have an answer for every text, also for one that is like nothing, and suggest hidden names.
+// nearest returns the name that a mistyped one probably means, "" if no name is like it. cli.SuggestCommand and cli.SuggestFlag
+// have an answer for every text, even if no name is like it, and suggest hidden names.
 func nearest(typed string, names []string) string {
 	found, least := "", math.MaxInt
 	for _, name := range names {

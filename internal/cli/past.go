@@ -84,7 +84,7 @@ func (p *program) activityCommand() *cli.Command {
 		}, within(p.option("hours", "hours to count, 1 to 168"), &hours, "getActivity", "hours"))
 }
 
-// activityNote tells why hours are missing, "" when none are.
+// activityNote returns a line that explains missing hours, "" if no hours are missing.
 func activityNote(a *client.Activity) string {
 	switch {
 	case a.Record == "none":

@@ -140,7 +140,7 @@ func (p *program) tokenRotateCommand() *cli.Command {
 		return r.carryOut(func(c *client.Client) error { return c.RotateTokens(ctx, overlap) }, "overlap", overlap.String(), "another key signs tokens; those before are taken for "+overlap.String())
 	}, yesFlag(&yes),
 		overlapFlag(&overlap),
-		&cli.DurationFlag{Name: "grace", Hidden: true, Destination: &overlap, Value: leaderboard.SigningOverlap}, // its name before v0.2
+		&cli.DurationFlag{Name: "grace", Hidden: true, Destination: &overlap, Value: leaderboard.SigningOverlap}, // the name of overlap before v0.2
 	)
 }
 

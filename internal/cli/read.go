@@ -158,7 +158,7 @@ func (o *rankOptions) run(ctx context.Context, args []string) error {
 	}
 }
 
-// findMembers shows those whose shown name begins so.
+// findMembers shows the members whose shown name begins with o.name.
 func (o *rankOptions) findMembers(ctx context.Context, board string) error {
 	q := client.FindQuery{ReadQuery: o.query.ReadQuery, Name: o.name, Limit: min(o.query.Limit, 100)}
 	q.Profiles = true
@@ -305,7 +305,7 @@ func (o *readOptions) withMetadata(head []string) []string {
 	return head
 }
 
-// metadataCells adds the cell of that column.
+// metadataCells adds the cell for the column of withMetadata.
 func (o *readOptions) metadataCells(cells []any, e *client.Entry) []any {
 	if o.query.Metadata {
 		cells = append(cells, cmp.Or(string(e.Metadata), "-"))
@@ -369,7 +369,7 @@ func entryHead(mode leaderboard.Mode, fields client.Fields, more ...string) []st
 	return append(append(head, "CREATED"), more...)
 }
 
-// entryCells returns the cells of an entry for a table with entryHead. more are those of its further columns.
+// entryCells returns the cells of an entry for a table with entryHead; more are the cells of its further columns.
 func entryCells(mode leaderboard.Mode, e *client.Entry, more ...any) []any {
 	cells := []any{e.Rank}
 	if mode == leaderboard.ModeAll {

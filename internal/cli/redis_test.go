@@ -89,7 +89,7 @@ func TestImportZset(t *testing.T) {
 	tr.cutOff(file+".progress", args...)
 	stop()
 	<-stopped
-	// The same command goes on; the id with a line break is refused.
+	// The same command continues; the id with a line break is refused.
 	done := tr.imported(exitRefused, args...)
 	if done.Sent == done.Entries {
 		t.Error("the second run did not go on after the first")
@@ -152,8 +152,8 @@ func equal(t *testing.T, got, want []string) bool {
 	return true
 }
 
-// TestImportZsetAscending: on a board where lower is better, ties are in the order of ZRANGE. Fractions are scaled; a score that is
-// no whole number then is refused, with its line. --restart reads the set as it is now.
+// TestImportZsetAscending: on a board where lower is better, ties are in the order of ZRANGE. Fractions are scaled; a score that
+// is no whole number then is refused, with its line. --restart reads the set again.
 func TestImportZsetAscending(t *testing.T) {
 	t.Parallel()
 	tr, url := startTransferring(t), testenv.Redis(t)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// commandsOfRoutes has for every operation of the API a command that uses it, or the reason why there is none.
+// commandsOfRoutes has for every operation of the API a command that uses it, or the reason why no command does.
 func commandsOfRoutes() (commands, without map[string]string) {
 	const people, programs = "a page for people", "for programs, which ask for it by its address"
 	commands = map[string]string{

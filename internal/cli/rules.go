@@ -43,7 +43,7 @@ func (g givenRules) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any(g))
 }
 
-// ruleFlags returns a flag for each of the rules that have one.
+// ruleFlags returns the flags of all rules that have a flag.
 func (p *program) ruleFlags(given *givenRules) []cli.Flag {
 	return p.flagsOfRules(given, leaderboard.RuleFields())
 }
@@ -59,7 +59,7 @@ func (p *program) flagsOfRules(given *givenRules, fields []leaderboard.RuleField
 	return flags
 }
 
-// ruleFlag returns the flag of a rule, which puts what it is given into the rules.
+// ruleFlag returns the flag of a rule, which puts its value into the rules.
 func (p *program) ruleFlag(given *givenRules, f *leaderboard.RuleField) cli.Flag {
 	option := p.option(f.Flag, ruleUsage(f))
 	switch f.Pointer {

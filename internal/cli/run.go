@@ -53,14 +53,14 @@ func interruptedStatus(ctx context.Context) int {
 	return exitFailed
 }
 
-// silence is a logger that drops what it gets.
+// silence is a logger that drops all lines.
 type silence struct{}
 
 // Printf drops a line.
 func (silence) Printf(context.Context, string, ...any) {}
 
-// run runs the program without its process: args as in os.Args, env as os.Getenv. It returns the exit status, ends
-// early when ctx does, and prints to std.err what is wrong.
+// run runs the program without its process: args as in os.Args, env as os.Getenv. It returns the exit status, ends early if ctx
+// does, and prints errors to std.err.
 func run(ctx context.Context, args []string, std stdio, env func(string) string) int {
 	p := &program{stdio: std, env: env}
 	if len(args) > 2 && args[1] == "help" { // the library's help command looks at the first name only

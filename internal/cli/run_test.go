@@ -13,7 +13,7 @@ import (
 	"leaderboard/internal/apptest"
 )
 
-// TestInterruptedStatus: Ctrl-C ends a command with 130, also one that waits to ask again; SIGTERM ends it with 143. Ctrl-C ends
+// TestInterruptedStatus: Ctrl-C ends a command with 130, even while it waits to ask again; SIGTERM ends it with 143. Ctrl-C ends
 // watch with 0.
 func TestInterruptedStatus(t *testing.T) {
 	t.Parallel()

@@ -156,7 +156,7 @@ func devRefuses(t *testing.T, dir string) {
 	}
 }
 
-// folderSum names every file of a folder with its time and a hash of what it holds.
+// folderSum names every file of a folder with its time and a hash of its content.
 func folderSum(t *testing.T, dir string) (sum string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -20,7 +20,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestMain lets the test binary be the program itself, which is what the scripts run.
+// TestMain lets the test binary act as the program, which the scripts run.
 func TestMain(m *testing.M) {
 	redis.SetLogger(silence{}) // as Main does
 	cli.HelpPrinter = printHelp
@@ -33,8 +33,8 @@ type leakless struct{ *testing.M }
 // Run implements testscript.TestingM.
 func (l leakless) Run() int { return leaks.Main(l.M) }
 
-// TestScripts runs testdata/script/*.txtar, each with a database and a Redis of its own. The commands of the scripts
-// beside `leaderboard` are:
+// TestScripts runs testdata/script/*.txtar, each with a new database and a new Redis. The commands of the scripts, in addition to
+// `leaderboard`, are:
 //
 //	address    chooses a free address: LEADERBOARD_LISTEN, LEADERBOARD_URL
 //	ready      waits until the server there is ready

@@ -65,13 +65,13 @@ func (p *program) serve(ctx context.Context, cfg *app.Config) error {
 	return a.Run(ctx, p.env, nil, func(context.Context) error { return nil })
 }
 
-// startView is what --check found.
+// startView is the answer of --check.
 type startView struct {
 	Starts bool          `json:"starts"`
 	Checks []app.Finding `json:"checks"`
 }
 
-// checkStart prints what a start would find.
+// checkStart prints the checks of a start.
 func (p *program) checkStart(ctx context.Context, cfg *app.Config, json bool) error {
 	if err := p.readServing(cfg); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (p *program) checkStart(ctx context.Context, cfg *app.Config, json bool) er
 	}
 }
 
-// printFindings prints a line for each, which is not cut: what to do is at its end.
+// printFindings prints a line for each finding. A line is not cut: its end has the remedy.
 func (p *program) printFindings(findings []app.Finding) error {
 	ink := map[app.FindingState]terminal.Ink{app.FindingStateOK: terminal.InkGreen, app.FindingStateFailed: terminal.InkRed, app.FindingStateWarning: terminal.InkBold}
 	for _, f := range findings {

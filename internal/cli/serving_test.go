@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// serving starts a server that runs in this process, on a database of its own, without Redis unless it is given one.
+// serving starts a server in this process, on a new database, without Redis unless it is given one.
 func serving(t *testing.T, redisURL ...string) *apptest.Server {
 	t.Helper()
 	cfg := app.Defaults()

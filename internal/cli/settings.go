@@ -15,7 +15,8 @@ import (
 	"leaderboard/internal/settings"
 )
 
-// serverFlags returns the settings of a process that serves, or those with some names, for commands that open MySQL and Redis themselves.
+// serverFlags returns the flags of all settings of a serving process, or only of the named settings, for commands that open MySQL
+// and Redis themselves.
 func (p *program) serverFlags(cfg *app.Config, names ...string) (flags []cli.Flag) {
 	fields := cfg.Fields()
 	for i := range fields {
@@ -104,7 +105,7 @@ func needMySQL(cfg *app.Config) error {
 		"as in user:password@tcp(127.0.0.1:3306)/leaderboard (or try `leaderboard dev`, which brings its own)")
 }
 
-// logger makes the log of a server. It begins with the settings that were given and go with the next release.
+// logger makes the log of a server. It begins with the given settings that end with the next release.
 func (p *program) logger(cfg *app.Config) *slog.Logger {
 	log := app.NewLogger(p.err, cfg)
 	for _, old := range p.oldGiven() {
@@ -113,7 +114,7 @@ func (p *program) logger(cfg *app.Config) *slog.Logger {
 	return log
 }
 
-// oldFindings returns a warning for each setting that was given and goes with the next release.
+// oldFindings returns a warning for each given setting that ends with the next release.
 func (p *program) oldFindings() (findings []app.Finding) {
 	for _, old := range p.oldGiven() {
 		f := app.Finding{Check: "settings", State: app.FindingStateWarning, Found: old.place + " goes with the next release", Remedy: "leave it out"}

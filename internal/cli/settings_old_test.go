@@ -24,7 +24,7 @@ import (
 	"leaderboard/internal/app"
 )
 
-// oldSettings returns the settings that go with the next release, each with a value and what it makes of a configuration.
+// oldSettings returns the settings that end with the next release, each with a value and its effect on a configuration.
 func oldSettings(t *testing.T) map[string]struct {
 	value string
 	makes func(*app.Config)
@@ -140,7 +140,7 @@ func TestOldSettings(t *testing.T) {
 	}
 }
 
-// TestOldAndNew: a setting is not given together with the one that takes its place.
+// TestOldAndNew: a setting must not be given together with its successor.
 func TestOldAndNew(t *testing.T) {
 	t.Parallel()
 	wantUsage(t, map[string]string{"LEADERBOARD_KEY_ROWS": "5"}, "LEADERBOARD_KEY_ROWS and --key-quota: the second takes the place of the first",

@@ -58,7 +58,7 @@ type section struct {
 	names []string // of flags
 }
 
-// sectionsOfServers are what the tags of settings say.
+// sectionsOfServers returns the sections of settings by their tags.
 func sectionsOfServers() (out []section) {
 	cfg := app.Defaults()
 	for _, f := range cfg.Fields() {
@@ -127,7 +127,7 @@ func code(s string) string {
 // variableOf returns the environment variable of a flag, "" for none.
 func variableOf(f cli.DocGenerationFlag) string { return strings.Join(f.GetEnvVars(), " ") }
 
-// fallbackOf returns the default of a flag as it is written on the command line, "" for none.
+// fallbackOf returns the default of a flag in the form of the command line, "" for none.
 func fallbackOf(f cli.DocGenerationFlag) string {
 	if !f.IsDefaultVisible() || !f.TakesValue() {
 		return ""
@@ -135,7 +135,7 @@ func fallbackOf(f cli.DocGenerationFlag) string {
 	return f.GetValue()
 }
 
-// allFlags returns the flags of all commands by name. Those of one name must be described alike in all commands.
+// allFlags returns the flags of all commands by name. Flags of one name must be described alike in all commands.
 func allFlags(t *testing.T, p *program) map[string]cli.DocGenerationFlag {
 	t.Helper()
 	all := map[string]cli.DocGenerationFlag{}
@@ -220,7 +220,7 @@ func commandOf(t *testing.T, flag string) []string {
 	return nil
 }
 
-// runWith runs the command line and returns its exit status and what it wrote.
+// runWith runs the command line and returns its exit status and its output.
 func runWith(t *testing.T, env map[string]string, args ...string) (status int, out, errOut string) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -241,7 +241,7 @@ func readWith(t *testing.T, env map[string]string, args ...string) (app.Config, 
 	return cfg, err
 }
 
-// same reports whether two configurations are equal, with what features have of them.
+// same reports whether two configurations are equal, including the settings of features.
 func same(a, b app.Config) bool {
 	settingsOf := func(c *app.Config) (all []any) {
 		for _, f := range c.Features {
@@ -456,7 +456,7 @@ func TestRuleFields(t *testing.T) {
 	}
 }
 
-// TestServerDefaults: the flags' defaults of a server are those of the app.
+// TestServerDefaults: the flags of a server have the defaults of the app.
 func TestServerDefaults(t *testing.T) {
 	got, err := readWith(t, nil)
 	if want := app.Defaults(); err != nil || !same(got, want) {

@@ -2,7 +2,7 @@ package cli
 
 import "testing"
 
-// TestSignInSettings: settings of sign-ins that do not go together are refused with what is missing, by dev too.
+// TestSignInSettings: incomplete settings of sign-ins are refused with the missing setting, by dev too.
 func TestSignInSettings(t *testing.T) {
 	t.Parallel()
 	site, issuer, client := "--public-url=https://scores.example", "--oidc-issuer=https://login.example", "--oidc-client-id=scores"

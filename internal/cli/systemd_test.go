@@ -37,8 +37,8 @@ func readText(t *testing.T, name string) string {
 	return string(content)
 }
 
-// TestPackagedSettings starts what the unit of the packages starts, as far as a check: with the settings as they are installed, which
-// lack a database, and with every line of them that is a comment, which then are those of a server here.
+// TestPackagedSettings checks the start by the unit of the packages: with the settings as installed, which lack a database, and
+// with every commented-out setting filled in for servers here.
 func TestPackagedSettings(t *testing.T) {
 	t.Parallel()
 	unit, settings := readText(t, systemdFolder+"/leaderboard.service"), readText(t, systemdFolder+"/leaderboard.yaml")
@@ -84,12 +84,13 @@ func TestPackagedSettings(t *testing.T) {
 	}
 }
 
-// TestUnit: the unit of the packages keeps the process from what it does not need, and systemd understands it, where there is systemd.
+// TestUnit: the unit of the packages denies the process all that it does not need, and systemd understands the unit, where there
+// is systemd.
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	unit := readText(t, systemdFolder+"/leaderboard.service")
 	for _, line := range []string{
-		"Type=exec", // the program tells systemd nothing
+		"Type=exec", // the program sends systemd no messages
 		"Restart=on-failure", "DynamicUser=yes", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict", "ProtectHome=yes",
 		"PrivateDevices=yes", "MemoryDenyWriteExecute=yes", "SystemCallFilter=@system-service", "WantedBy=multi-user.target",
 	} {
@@ -110,7 +111,7 @@ func TestUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.Executable() // in the place of the one that is not installed here
+	program, err := os.Executable() // in the place of the program that is not installed here
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// submitTerms are what submit says of its entries besides scores.
+// submitTerms are the terms of submit for its entries, in addition to scores.
 type submitTerms struct {
 	absent           bool
 	score, tiebreak  *int64

@@ -11,7 +11,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// TestTimes: on a terminal times are by a clock of its own, to the second; with --utc, in JSON and on other outputs as the API writes them.
+// TestTimes: on a terminal times are in the terminal's time zone, to the second; with --utc, in JSON and on other outputs they are
+// as the API writes them.
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	url, _ := answering(t, func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +54,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestTimesOfTheDatabase: a command that asks MySQL itself shows times as those of a server do.
+// TestTimesOfTheDatabase: a command that asks MySQL itself shows times in the same way as a command that asks a server.
 func TestTimesOfTheDatabase(t *testing.T) {
 	dsn := testenv.MySQL(t)
 	for _, c := range []struct{ args, want string }{

@@ -35,7 +35,7 @@ func (p *program) toolOptions() *toolOptions {
 	return &toolOptions{Config: app.Defaults(), remote: p.remote()}
 }
 
-// needs says what a command needs: MySQL, or MySQL and the copies in Redis.
+// needs is the servers that a command uses: MySQL alone, or also Redis with its copies.
 type needs bool
 
 const (
@@ -91,8 +91,8 @@ func (o *toolOptions) choose() error {
 	return err
 }
 
-// periodsOfServer returns the current periods of a board, with "" of all boards that the key is for. Their names come later, with
-// the server's answers.
+// periodsOfServer returns the current periods of a board, or with "" of all boards that the key covers. The names of the periods
+// come later, with the server's answers.
 func periodsOfServer(ctx context.Context, c *client.Client, name string) (refs []leaderboard.PeriodRef, err error) {
 	own, err := c.OwnKey(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func (p *program) refreshCommand() *cli.Command {
 		func(ctx context.Context) error { return p.refresh(ctx, o, leaderboard.RunKind(kind)) }, flags...)
 }
 
-// refresh renews copies, one after another, under the same lease as the servers do. It goes on after a failure.
+// refresh renews copies, one after another, under the same lease as the servers do. It continues after a failure.
 func (p *program) refresh(ctx context.Context, o *toolOptions, kind leaderboard.RunKind) error {
 	if err := o.choose(); err != nil {
 		return err
@@ -203,14 +203,14 @@ func (p *program) refresh(ctx context.Context, o *toolOptions, kind leaderboard.
 	return reportRuns(o, views, "refreshes")
 }
 
-// refreshPeriod makes a run, by itself or through a server.
+// refreshPeriod makes a run, here or through a server.
 func (o *toolOptions) refreshPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, kind leaderboard.RunKind) (api.Run, error) {
 	if o.server == nil {
 		run, err := t.Refresher.RunOnce(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
 		return runOf(ref, run), err
 	}
 	r, err := rebuild(ctx, o.server, ref, kind)
-	r.Board, r.Window, r.Period, r.Kind = ref.Board, ref.Window, cmp.Or(r.Period, ref.Name), kind // also of one that did not begin
+	r.Board, r.Window, r.Period, r.Kind = ref.Board, ref.Window, cmp.Or(r.Period, ref.Name), kind // also of a run that did not begin
 	return r, err
 }
 
@@ -296,7 +296,7 @@ func (p *program) indexCommand() *cli.Command {
 	)
 }
 
-// indexBuild builds the indexes one after another. It goes on after a failure.
+// indexBuild builds the indexes one after another. It continues after a failure.
 func (p *program) indexBuild(ctx context.Context, o *toolOptions) error {
 	views := []api.Run{}
 	err := p.eachPeriod(ctx, o, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {
@@ -357,7 +357,7 @@ func viewIndex(ref leaderboard.PeriodRef, st store.IndexStatus) indexView {
 	return v
 }
 
-// indexStatus shows the saved indexes. Those in the memory of servers may be newer.
+// indexStatus shows the saved indexes. Indexes in the memory of servers may be newer.
 func (p *program) indexStatus(ctx context.Context, o *toolOptions) error {
 	views := []indexView{}
 	err := p.eachPeriod(ctx, o, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {

@@ -180,7 +180,7 @@ func TestImportTwice(t *testing.T) {
 		t.Fatalf("%+v\n%s", first, tr.read("scores.csv.refused"))
 	}
 	sums("a=9 b=2")
-	// With its progress: nothing is sent, and the batches are as large as they were.
+	// With its progress: nothing is sent, and the batches have the sizes of the first run.
 	if v := tr.imported(exitRefused, "sums", file); v.Sent != 0 || v.Applied != 4 || tr.read("scores.csv.refused") != report {
 		t.Errorf("%+v", v)
 	}
@@ -238,7 +238,7 @@ func TestImportGoesOn(t *testing.T) {
 	}
 }
 
-// TestImportRefusesToGoOn: an import fails if going on would count something twice or not at all.
+// TestImportRefusesToGoOn: an import fails if it would count an entry twice or not at all.
 func TestImportRefusesToGoOn(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)

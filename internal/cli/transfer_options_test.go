@@ -51,8 +51,8 @@ func TestEveryExportIsImported(t *testing.T) {
 	}
 }
 
-// TestImportTellsReplays: what an earlier request had counted is told apart from what counts now: of another file with the same content, and of
-// one that begins with the same lines.
+// TestImportTellsReplays: entries that an earlier request counted are reported separately: for another file with the same content,
+// and for a file that begins with the same lines.
 func TestImportTellsReplays(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)

@@ -18,8 +18,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// batchServer is a server with one board. It keeps the batches that come. Its answers are those of answers, or that all is
-// applied, of a key that came before as a replay.
+// batchServer is a server with one board. It keeps the batches that come. Its answers are in answers; other requests are answered
+// as applied, or as a replay if the key came before.
 type batchServer struct {
 	url     string
 	answers map[int]http.HandlerFunc // by the number of the request, from 1
@@ -93,7 +93,7 @@ func membersFile(t *testing.T, n int) string {
 }
 
 // TestImportInsists: while the server is busy or away, or its answer is lost, a batch is sent again with its idempotency key and
-// the same body. What one of these requests has counted is of this import, whichever was answered.
+// the same body. Entries that any of these requests counted belong to this import, whichever request was answered.
 func TestImportInsists(t *testing.T) {
 	hangUp := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	cut := func(w http.ResponseWriter, _ *http.Request) {
@@ -122,7 +122,7 @@ func TestImportInsists(t *testing.T) {
 }
 
 // TestImportStopsAndGoesOn: an import that ends early leaves its progress. The next run begins with the batch that was not
-// answered, with the same idempotency key. What the first run had counted of it is of this import.
+// answered, with the same idempotency key. Entries of that batch that the first run counted belong to this import.
 func TestImportStopsAndGoesOn(t *testing.T) {
 	busy := problemAnswer(503, `{"title":"The server is busy"}`)
 	for name, c := range map[string]struct {
@@ -157,7 +157,7 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 	}
 }
 
-// TestImportInterrupted: an interrupted import says at which line, and goes on there, also from a pipe if it has a file for the
+// TestImportInterrupted: an interrupted import says at which line, and continues there, also from a pipe if it has a file for the
 // progress.
 func TestImportInterrupted(t *testing.T) {
 	content, err := os.ReadFile(membersFile(t, 25))

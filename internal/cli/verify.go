@@ -19,8 +19,8 @@ import (
 // comparison is the result of comparing one copy with MySQL.
 type comparison struct {
 	api.Verification
-	Equal *bool  `json:"equal"`           // in place of the other one: null, it could not be compared
-	Error string `json:"error,omitempty"` // why it could not be
+	Equal *bool  `json:"equal"`           // replaces Verification.Equal; null: it could not be compared
+	Error string `json:"error,omitempty"` // why it could not be compared
 }
 
 func (p *program) verifyCommand() *cli.Command {
@@ -38,7 +38,7 @@ type differenceError string
 
 func (d differenceError) Error() string { return string(d) }
 
-// notADifference marks every error as an uncomparedError, for the exit status, but a differenceError and that there is no such board.
+// notADifference makes every error an uncomparedError, for the exit status, except a differenceError and ErrBoardNotFound.
 func notADifference(err error) error {
 	if _, found := errors.AsType[differenceError](err); found || err == nil || errors.Is(err, leaderboard.ErrBoardNotFound) {
 		return err
@@ -46,8 +46,8 @@ func notADifference(err error) error {
 	return &uncomparedError{err}
 }
 
-// verify compares copies with MySQL, or derived boards with their sources. It goes on after a difference or an error, and
-// fails at the end.
+// verify compares copies with MySQL, or derived boards with their sources. It continues after a difference or an error, and fails
+// at the end.
 func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) error {
 	if err := o.choose(); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) erro
 	return verdictOf(len(views), different, uncompared, sources)
 }
 
-// verdictOf returns the error for so many comparisons, nil when all were equal.
+// verdictOf returns the error for the results of all comparisons, nil if all were equal.
 func verdictOf(all, different, uncompared int, sources bool) error {
 	what, remedy := "copies are not what MySQL says", "`leaderboard refresh` builds them anew"
 	if sources {
@@ -108,7 +108,7 @@ func verdictOf(all, different, uncompared int, sources bool) error {
 	return differenceError(found)
 }
 
-// verifyPeriod compares a period. When a server does it, its answer is shown.
+// verifyPeriod compares a period, here or through a server, and returns the result.
 func (o *toolOptions) verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, sources bool) (comparison, error) {
 	var v leaderboard.Verification
 	var err error

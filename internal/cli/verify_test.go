@@ -42,7 +42,7 @@ func TestVerifyStatus(t *testing.T) {
 	}
 	verify(exitOK, `"checked":1`)
 
-	withStore(t, dsn, func(s *store.Store) { // the log does not lead from the copy to the database any more
+	withStore(t, dsn, func(s *store.Store) { // the log no longer leads from the copy to the database
 		submit(t, s, "a", 2)
 		if _, err := s.DB().ExecContext(t.Context(), "DELETE FROM changes WHERE period_id = ?", ids[0]); err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func TestVerifyStatus(t *testing.T) {
 	verify(exitFailed, `"board":"b","window":"all_time","period":"all_time","seq":1,"checked":0,"total":1,"detail":"the copy is damaged and is not used","equal":false`, "1 of 2 copies are not what MySQL says", "1 of 2 could not be compared")
 }
 
-// withStore opens a store beside the server's.
+// withStore opens another store on the server's database.
 func withStore(t *testing.T, dsn string, use func(*store.Store)) {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{DSN: dsn})

@@ -106,12 +106,12 @@ type watched struct {
 	live    *terminal.Live
 	member  string          // "": the top
 	page    *client.Page    // the last one, or nil
-	moves   map[string]move // by member
+	moves   map[string]move // the latest notice that the member was passed, "" before the first
 	passed  string          // by whom the member was passed last, "" while it was not
 	waiting string          // why no pages come; "": they do
 }
 
-// move is by how many ranks a member has moved up, and when it moved last.
+// move is how many ranks a member has moved up, and the time of its last move.
 type move struct {
 	by int64
 	at time.Time

@@ -58,7 +58,7 @@ func TestWatch(t *testing.T) {
 }
 
 // TestWatchOnTerminal: on a terminal each page is drawn over the one before, as wide as the terminal, and shows which members have
-// moved. It goes on when the server comes back.
+// moved. Watching continues when the server comes back.
 func TestWatchOnTerminal(t *testing.T) {
 	t.Parallel()
 	const problem = `{"title":"The server is busy","detail":"It has too much to do.","status":503}`

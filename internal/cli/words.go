@@ -17,8 +17,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Errors between a command and its server, in the words of the command line: they name things as they were typed, and say what
-// to do where that is known.
+// Errors between a command and its server, in the words of the command line: they name things by the typed words, and say the
+// remedy where it is known.
 
 // toldError is an error with another text than its own.
 type toldError struct {

@@ -21,7 +21,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// submitOptions are those of submit: to one board, or to several in one transaction.
+// submitOptions are the options of submit: to one board, or to several in one transaction.
 type submitOptions struct {
 	remote
 	several
@@ -210,7 +210,7 @@ func (p *program) formatFlag(at *string) cli.Flag {
 	return choice(p.option("format", "csv or jsonl; empty: by the name of the file, else csv"), at, client.FormatCSV, client.FormatJSONL)
 }
 
-// exportOptions are those of export.
+// exportOptions are the options of export.
 type exportOptions struct {
 	remote
 	query          client.ExportQuery
@@ -250,7 +250,7 @@ func (o *exportOptions) run(ctx context.Context, args []string) error {
 	return err
 }
 
-// importOptions are those of import.
+// importOptions are the options of import.
 type importOptions struct {
 	remote
 	format            string
@@ -316,7 +316,7 @@ func (o *importOptions) readZset(ctx context.Context, c *client.Client, board, f
 	}.Run(ctx)
 }
 
-// run submits the entries of a file. It goes on where an earlier run of the same import stopped.
+// run submits the entries of a file. It continues where an earlier run of the same import stopped.
 func (o *importOptions) run(ctx context.Context, args []string) error {
 	if err := o.zset.check(); err != nil {
 		return err

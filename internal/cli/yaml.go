@@ -52,7 +52,7 @@ func entriesOf(n *yaml.Node, of string, keys []string) (map[string]*yaml.Node, e
 	return entries, nil
 }
 
-// unknown says that a name is none of those that there are.
+// unknown returns an error text for a name that is not among names.
 func unknown(of, name string, names []string) string {
 	text := fmt.Sprintf("unknown %s %q", of, name)
 	if near := nearest(name, names); near != "" {
@@ -61,7 +61,7 @@ func unknown(of, name string, names []string) string {
 	return text
 }
 
-// textOf returns a value as it is written on the command line: that of a list with commas.
+// textOf returns a value in the form of the command line: a list with commas.
 func textOf(n *yaml.Node) (string, error) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
