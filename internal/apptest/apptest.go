@@ -23,7 +23,7 @@ const (
 	WriteKey = "test-write-key"
 )
 
-// MaxWait is longer than anything that tests wait for takes on a busy machine.
+// MaxWait is longer than any wait of a test on a busy machine.
 const MaxWait = time.Minute
 
 // Buffer is a log that is written and read at the same time.
@@ -39,7 +39,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.b.Write(p)
 }
 
-// String returns what was written so far.
+// String returns the log so far.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,7 +67,7 @@ type Server struct {
 	T   *testing.T
 	URL string // http://host:port
 
-	states, stale atomic.Int64 // answers to Fresh with a state, and those of them that were stale at first
+	states, stale atomic.Int64 // answers to Fresh with a state, and how many of them were stale at first
 }
 
 // Eventually polls until check returns "". When that takes too long, it fails the test with the last text.
@@ -142,7 +142,7 @@ func (s *Server) MostlyFresh() {
 	}
 }
 
-// Object is a JSON object; numbers are kept as they were written.
+// Object is a JSON object; numbers keep their text.
 type Object map[string]any
 
 // Text returns a member that is a string, a number or a boolean as text.
@@ -196,7 +196,7 @@ func (s *Server) Ask(status int, method, path, body string, header ...http.Heade
 	return out
 }
 
-// request has AdminKey.
+// request makes a request with AdminKey.
 func (s *Server) request(method, path, body string) *http.Request {
 	s.T.Helper()
 	req, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, strings.NewReader(body))

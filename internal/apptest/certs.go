@@ -20,7 +20,7 @@ type CA struct {
 	key  *ecdsa.PrivateKey
 }
 
-// NewCA makes one.
+// NewCA makes a CA.
 func NewCA(t testing.TB) *CA {
 	t.Helper()
 	ca := &CA{}
@@ -32,7 +32,7 @@ func NewCA(t testing.TB) *CA {
 	return ca
 }
 
-// sign makes a key and a certificate of it, that of the CA itself when it has no key yet.
+// sign makes a key and a certificate for it. Without a key of the CA, it makes the CA's own certificate.
 func (ca *CA) sign(t testing.TB, cert *x509.Certificate) ([]byte, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -64,7 +64,7 @@ func (ca *CA) Issue(t testing.TB, serial int64) (cert, key []byte) {
 	return cert, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
 }
 
-// Pool returns the certificates that trust it.
+// Pool returns a pool of certificates that trusts the CA.
 func (ca *CA) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(ca.PEM)

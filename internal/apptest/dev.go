@@ -26,7 +26,7 @@ type Dev struct {
 // startLimit bounds the start: the program is built, the servers may have to be fetched.
 const startLimit = 5 * time.Minute
 
-// StartDev builds the program of the module in folder root and runs its `dev` with more arguments, at an address of its own.
+// StartDev builds the program of the module in folder root and runs its `dev` with more arguments, at a free address.
 func StartDev(root string, args ...string) (*Dev, error) {
 	dir, err := os.MkdirTemp("", "leaderboard-dev-")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Provider is an OpenID provider of a test. It signs in at once who is sent there, as the person of SetPerson.
+// Provider is an OpenID provider of a test. It signs everybody in at once, as the person of SetPerson.
 type Provider struct {
 	*httptest.Server
 	Client, Secret string // of the service under test
@@ -28,7 +28,7 @@ type Provider struct {
 	person map[string]any
 	change func(claims map[string]any)
 	away   bool
-	codes  map[string]url.Values // what was asked for, until the code is used
+	codes  map[string]url.Values // the query of the request for a code, until the code is used
 }
 
 // NewProvider starts a provider; it ends with the test.
@@ -64,7 +64,7 @@ func StartProvider() (*Provider, error) {
 	return p, nil
 }
 
-// SetPerson says who is signed in from now on: claims besides those of the sign-in.
+// SetPerson sets the person who is signed in from then on: claims in addition to the claims of the sign-in.
 func (p *Provider) SetPerson(claims map[string]any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

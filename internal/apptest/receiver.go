@@ -42,8 +42,8 @@ func (e *Event) ID() string {
 	return body.ID
 }
 
-// NewReceiver starts a receiver. answer returns the status for an attempt to send an event, which is from 1; 0 stands for no answer at
-// all, and a nil answer for 204 each time.
+// NewReceiver starts a receiver. answer returns the status for an attempt to send an event; attempts count from 1, and status 0
+// stands for no answer at all. A nil answer stands for 204 each time.
 func NewReceiver(t *testing.T, answer func(r *http.Request, attempt int) int) *Receiver {
 	t.Helper()
 	if answer == nil {
@@ -55,7 +55,8 @@ func NewReceiver(t *testing.T, answer func(r *http.Request, attempt int) int) *R
 	return rc
 }
 
-// Subscribe has put make an endpoint with the receiver's address and return its secret. Events that come before wait for that.
+// Subscribe calls put, which makes an endpoint with the receiver's address and returns its secret. Events that come before wait
+// until put returns.
 func (rc *Receiver) Subscribe(put func(url string) (secret string)) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -109,7 +110,7 @@ func (rc *Receiver) note(h http.Header, body string) (at, attempt int) {
 	return at, e.Attempts
 }
 
-// signedBy reports whether one of the signatures is by a secret. The specification was read for this, not the sender.
+// signedBy reports whether one of the signatures is by a secret. It was written from the specification, not from the sender.
 func signedBy(secret, id, timestamp, signatures, body string) bool {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {

@@ -30,7 +30,8 @@ func OneOf(words []string) func(string) (string, error) {
 	}
 }
 
-// WholeNumber reads a whole number of 64 bits in every form of JSON, as the API does (100.0, 1e2), and one with a plus or zeros ahead (+7, 007).
+// WholeNumber reads a whole number of 64 bits in every form of JSON, as the API does (100.0, 1e2), also with a plus sign or
+// leading zeros (+7, 007).
 func WholeNumber(text string) (int64, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true

@@ -1,20 +1,21 @@
-// Package settings reads the settings of a server from the tags of the structs that hold them. Each setting stands once, as a member of
-// the struct of the package that takes it; its flag, its variable, its key in a file, its help and its line in docs/settings.md are made of:
+// Package settings reads the settings of a server from the tags of the structs that hold them. Each setting stands once, as a
+// member of the struct of the package that uses it. Its flag, its variable, its key in a file, its help and its line in
+// docs/settings.md are made from these tags:
 //
 //	setting  the name
-//	doc      what it is, in a sentence
+//	doc      its description, in a sentence
 //	value    the words of doc that stand for the value in help, as in --listen host:port
-//	default  the value when it is not given, as it is written; without the tag it is what the struct has, which help does not show
-//	section  of the document and of help, for this member and those after it
+//	default  the default, as typed; without the tag the default is the struct's value, which help does not show
+//	section  of the document and of help, for this member and the members after it
 //	main     anything: help shows it first, with the few that matter most
 //	words    the values that a text may have, separated by commas
 //	range    the least and the greatest number, as in "1,100", or the least duration, as in "1m"
-//	bytes    how long each text of a list may be
-//	command  the only command that has it, besides those that name it
+//	bytes    the greatest length of each text of a list
+//	command  the only command that has it, unless another command names it
 //	hidden   anything: no help shows it
-//	old      it goes with the next release; the setting that takes its place, "" for none. It is hidden, and needs no doc
+//	old      it ends with the next release; the setting that replaces it, "" for none. It is hidden, and needs no doc
 //
-// A setting with a form of its own is read by a function of Parsers. The member may be a blank one then, for the tags alone.
+// A setting with a special form is read by a function of Parsers. Its member may then be a blank one, for the tags alone.
 package settings
 
 import (
@@ -34,17 +35,17 @@ type Field struct {
 	Words       []string
 	Main        bool
 	Hidden, Old bool
-	Value       any                     // points to the member; nil: it has a form of its own
+	Value       any                     // points to the member; nil: the setting has a special form
 	Set         func(text string) error // reads a value that is not empty
 }
 
-// Parsers is implemented by a struct with settings that have a form of their own.
+// Parsers is implemented by a struct that has settings with a special form.
 type Parsers interface {
-	// Parsers returns what reads such settings into the struct, by their names.
+	// Parsers returns the functions that read these settings into the struct, by the settings' names.
 	Parsers() map[string]func(text string) error
 }
 
-// Into returns a parser that puts what parse returns into *at.
+// Into returns a parser that puts the result of parse into *at.
 func Into[T any](at *T, parse func(string) (T, error)) func(string) error {
 	return func(text string) error {
 		value, err := parse(text)
@@ -58,8 +59,8 @@ func Into[T any](at *T, parse func(string) (T, error)) func(string) error {
 // Text takes every text.
 func Text(v string) (string, error) { return v, nil }
 
-// Of returns the settings of some structs, to which holders point: a section after the other, and in a section in the order of the
-// structs; then those that go. It panics for a tag that says nothing or contradicts another one.
+// Of returns the settings of the structs to which holders point: section by section, and in a section in the order of the structs;
+// old settings come last. It panics for a tag that contradicts another one or names nothing.
 func Of(sections []string, holders ...any) []Field {
 	var fields []Field
 	for _, holder := range holders {
@@ -127,7 +128,7 @@ func fieldsOf(holder any) (fields []Field) {
 	return fields
 }
 
-// fieldOf reads what tags say for people.
+// fieldOf reads the tags that describe a setting to people.
 func fieldOf(name string, tag reflect.StructTag) Field {
 	f := Field{Name: name, Doc: tag.Get("doc"), Default: tag.Get("default"), Command: tag.Get("command"), Main: tag.Get("main") != "", Hidden: tag.Get("hidden") != ""}
 	if f.Instead, f.Old = tag.Lookup("old"); f.Old {
@@ -144,7 +145,7 @@ func fieldOf(name string, tag reflect.StructTag) Field {
 	return f
 }
 
-// parser returns what reads a setting by the type of its member.
+// parser returns a function that reads a setting by the type of its member.
 func (f *Field) parser(tag reflect.StructTag) func(string) error {
 	least, most, _ := strings.Cut(tag.Get("range"), ",")
 	switch at := f.Value.(type) {

@@ -24,7 +24,7 @@ func (h *holder) Parsers() map[string]func(string) error {
 	return map[string]func(string) error{"memory": Into(&h.Memory, func(v string) (int64, error) { return int64(len(v)), nil })}
 }
 
-// TestOf: settings come a section after the other, those that go last, and get their defaults and what they are given.
+// TestOf: settings come section by section, old ones last, and get their defaults and the given values.
 func TestOf(t *testing.T) {
 	var h holder
 	fields := Of([]string{"Reading", "Serving"}, &h)

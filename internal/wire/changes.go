@@ -11,14 +11,14 @@ import (
 type ChangePlace struct {
 	Window leaderboard.Window
 	Period string // its name; it may not have begun
-	// At is the state after the last whole commit. Without an incarnation nothing of the period was given yet; the time of
-	// seq 0 is 0.
+	// At is the state after the last whole commit. Without an incarnation no change of the period was given yet; the time of seq 0
+	// is 0.
 	At leaderboard.Revision
-	// Skip is how many changes of the next commit were given, and Commit the time of that commit; 0 when none were.
+	// Skip is how many changes of the next commit were given, and Commit the time of that commit; both are 0 if no changes were.
 	Skip   int64
 	Commit leaderboard.Micros
-	// Ended is the last state of the period before that had a row, while nothing of this one was given: the database must
-	// still have it. The zero value: there was none.
+	// Ended is the last state of the period before that had a row, until a change of this period is given: the database must still
+	// have that state. The zero value: there was no such period.
 	Ended leaderboard.PeriodRevision
 }
 
@@ -33,7 +33,7 @@ func (p *ChangePlace) Behind(c *leaderboard.Commit, n int) ChangePlace {
 	return next
 }
 
-// changesOf returns the list of changes of a board, by its name: the place tells the history.
+// changesOf returns the list of changes of a board, by its name: the place has the incarnation.
 func changesOf(board string) List { return List{Name: "changes " + board} }
 
 // AppendCursor appends the cursor of a place in the feed of a board.
@@ -51,7 +51,7 @@ func (p *ChangePlace) AppendCursor(b []byte, board string) []byte {
 // Cursor is AppendCursor as a string.
 func (p *ChangePlace) Cursor(board string) string { return string(p.AppendCursor(nil, board)) }
 
-// numbers are those of a cursor, in its order.
+// numbers returns pointers to the numbers of a cursor, in its order.
 func (p *ChangePlace) numbers() []*int64 {
 	asOf := func(m *leaderboard.Micros) *int64 { return (*int64)(m) }
 	return []*int64{
@@ -60,7 +60,7 @@ func (p *ChangePlace) numbers() []*int64 {
 	}
 }
 
-// AfterChange returns the place that a cursor of the feed of a board names; false when it is none of it.
+// AfterChange returns the place that a cursor of the feed of a board names; false for any other cursor.
 func AfterChange(board, cursor string) (p ChangePlace, ok bool) {
 	at, ok := changesOf(board).After(cursor)
 	if !ok {
@@ -86,10 +86,10 @@ func AfterChange(board, cursor string) (p ChangePlace, ok bool) {
 	return p, sane
 }
 
-// maxSkip is more than a commit has changes.
+// maxSkip is more than the changes of any commit.
 const maxSkip = 1 << 20
 
-// ChangeForm is what the lines of a feed have in common.
+// ChangeForm is the common form of the lines of a feed.
 type ChangeForm struct {
 	Board string
 	Tie   *leaderboard.Tiebreak // the board's rules of tiebreaks
@@ -115,7 +115,7 @@ func (f *ChangeForm) appendSide(b []byte, e *leaderboard.Entry) []byte {
 	return append(AppendTime(append(b, `,"created_time":`...), e.CreatedTime), '}')
 }
 
-// AppendEnd appends the object that ends a period; next is where the feed goes on, nil: no next period is known yet.
+// AppendEnd appends the object that ends a period; next is the place where the feed continues, nil while no next period is known.
 func (f *ChangeForm) AppendEnd(b []byte, period string, next *ChangePlace) []byte {
 	b = append(AppendString(append(b, `{"end":true,"period":`...), period), `,"next":`...)
 	if next == nil {

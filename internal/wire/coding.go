@@ -10,8 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// MinCompressed is the length from which on a body is sent compressed if the client takes that: a shorter one fits into a
-// packet as it is.
+// MinCompressed is the length from which a body is sent compressed if the client takes that: a shorter body fits into a packet.
 const MinCompressed = 1 << 10
 
 // TakesGzip reports whether a client prefers gzip to the plain form (RFC 9110 section 12.5.3).
@@ -36,7 +35,7 @@ func TakesGzip(h http.Header) bool {
 	return gzip > 0 && gzip >= identity
 }
 
-// weightOf reads the parameters of a coding, "q=0.5", in thousandths: 1000 without any, 0 when they are something else.
+// weightOf reads the parameters of a coding, "q=0.5", in thousandths: 1000 without any, 0 for any other parameter.
 func weightOf(params string) int {
 	params = strings.TrimSpace(params)
 	if params == "" {
@@ -50,7 +49,7 @@ func weightOf(params string) int {
 	return int(q * 1000)
 }
 
-// zipper compresses bodies one after another. It takes a megabyte, so nothing has one while it waits for a client.
+// zipper compresses bodies one after another. It takes a megabyte, so a zipper goes back to its pool before an answer waits for a client.
 type zipper struct {
 	to  *gzip.Writer
 	out appended

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTakesGzip: as RFC 9110 section 12.5.3 says.
+// TestTakesGzip: the cases follow RFC 9110 section 12.5.3.
 func TestTakesGzip(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -27,7 +27,7 @@ func TestTakesGzip(t *testing.T) {
 		{"identity, gzip", true},
 		{"identity;q=1, gzip;q=0.5", false},
 		{"identity;q=0.5, *;q=0.2", false},
-		{"identity;q=0", false}, // nothing that the server has: it sends what it has
+		{"identity;q=0", false}, // the server has no other coding: it sends the plain form
 		{"identity;q=0, gzip;q=0.1", true},
 		{"deflate, br", false},
 		{"", false},

@@ -11,9 +11,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// A cursor is opaque to clients: base64url of a version byte, a check and what to continue after. The check covers the
-// list that the cursor is of, so that one of another board, or a damaged one, is rejected instead of answered with
-// something that looks right. It is no secret: to forge one is only to choose where to continue.
+// A cursor is opaque to clients: base64url of a version byte, a check and the place to continue after. The check covers the list
+// of the cursor too, so that a cursor of another board, or a damaged one, is rejected instead of answered with a page that looks
+// right. It is no secret: a forged cursor only chooses another place.
 const (
 	cursorVersion = 1
 	cursorHead    = 5
@@ -26,7 +26,7 @@ type List struct {
 	Id   int64
 }
 
-// check returns the CRC-32 of what is continued after and of the list.
+// check returns the CRC-32 of the list and a place in it.
 func (l List) check(after string) uint32 {
 	b := make([]byte, 0, 128) // on the stack
 	b = append(append(b, l.Name...), 0)
@@ -34,7 +34,7 @@ func (l List) check(after string) uint32 {
 	return crc32.ChecksumIEEE(append(b, after...))
 }
 
-// AppendCursor appends the cursor behind what is continued after.
+// AppendCursor appends the cursor of the place after.
 func (l List) AppendCursor(b []byte, after string) []byte {
 	raw := make([]byte, 0, 128)
 	raw = append(raw, cursorVersion)
@@ -49,7 +49,7 @@ func (l List) Cursor(after string) string { return string(l.AppendCursor(nil, af
 // CursorID is Cursor for a list that continues after ids.
 func (l List) CursorID(id int64) string { return l.Cursor(strconv.FormatInt(id, 10)) }
 
-// After returns what a cursor of l continues after; false for a cursor of another list.
+// After returns the place to continue after from a cursor of l; false for a cursor of another list.
 func (l List) After(cursor string) (string, bool) {
 	if len(cursor) > maxCursor {
 		return "", false
@@ -72,11 +72,11 @@ func (l List) AfterID(cursor string) (int64, bool) {
 	return id, ok && id > 0
 }
 
-// EntriesOf returns the list of a period's entries; it continues after sort keys. No two periods have the same history.
+// EntriesOf returns the list of a period's entries; it continues after sort keys. No two periods have the same incarnation.
 func EntriesOf(ref *leaderboard.PeriodRef) List { return List{"entries", ref.Incarnation} }
 
-// AfterKey returns the sort key that a cursor of a period's entries continues after. It has the form of one (see
-// package rank: score, tiebreak and created_time in 24 bytes, then the member), also when it is forged.
+// AfterKey returns the sort key that a cursor of a period's entries continues after. The key has the form of package rank, also in
+// a forged cursor: score, tiebreak and created_time in 24 bytes, then the member.
 func AfterKey(ref *leaderboard.PeriodRef, cursor string) (string, bool) {
 	key, ok := EntriesOf(ref).After(cursor)
 	return key, ok && isKey(key)
@@ -90,8 +90,8 @@ func isKey(key string) bool {
 	return created >= leaderboard.MinTime && created <= leaderboard.MaxTime
 }
 
-// CombinedEntries returns the list of the entries of any boards with the order of these rules: a place in it stays one
-// when boards come and go.
+// CombinedEntries returns the list of the entries of any boards with the order of these rules. A cursor of it stays good when
+// boards come and go.
 func CombinedEntries(rules *leaderboard.Rules) List {
 	of := List{Name: "rankings"}
 	if rules.Order == leaderboard.OrderAsc {
@@ -103,8 +103,8 @@ func CombinedEntries(rules *leaderboard.Rules) List {
 	return of
 }
 
-// Place returns what a cursor continues after: a sort key, which may have any bytes in it, and the name of a board,
-// which has no zero byte.
+// Place returns a place in a list of entries of several boards: a sort key, which may have any bytes in it, and the name of a
+// board, which has no zero byte.
 func Place(key, board string) string { return key + "\x00" + board }
 
 // AfterPlace returns the parts of the place that a cursor continues after; false for a cursor of another list.
@@ -121,7 +121,7 @@ func (l List) AfterPlace(cursor string) (key, board string, ok bool) {
 	return key, board, isKey(key) && leaderboard.CheckBoardName(board) == nil
 }
 
-// BadCursor is what is wrong with a cursor that does not belong to the list.
+// BadCursor is the error of a cursor that does not belong to the list.
 func BadCursor() InputError {
 	return InputError{Parameter: "cursor", Detail: "is not a cursor of this list"}
 }

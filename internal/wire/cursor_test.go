@@ -8,8 +8,7 @@ import (
 	"leaderboard/rank"
 )
 
-// FuzzCursor: a cursor comes back as what it was made of, for its own list only; no other text is a cursor that could
-// do harm.
+// FuzzCursor: a cursor gives back its place, for its own list only; no other text is a cursor that could do harm.
 func FuzzCursor(f *testing.F) {
 	ref := &leaderboard.PeriodRef{Incarnation: 7}
 	key := string(rank.Codec{}.Key(leaderboard.Entry{Member: "é", Score: -1, CreatedTime: leaderboard.MaxTime}))

@@ -24,8 +24,8 @@ const (
 )
 
 // DecodeBody decodes a body, one JSON value and nothing after it, into dst. It rejects unknown and repeated members, invalid
-// UTF-8, names of members in another case, and what has too many values or is nested too deep. patch: it may be a merge patch.
-// may is nil for a dst that tells null from a value by itself. odd is nil for a dst that takes whole numbers of 64 bits alone.
+// UTF-8, names of members in another case, too many values and too deep nesting. patch: it may be a merge patch. may is nil for a
+// dst that distinguishes null from a value. odd is nil for a dst that takes whole numbers of 64 bits alone.
 func DecodeBody(header http.Header, patch bool, body []byte, dst any, may *Emptiness, odd *OddNumbers, options ...json.Options) error {
 	if len(body) == 0 {
 		return Malformed(InputError{Detail: "the body is empty, want a JSON object"})
@@ -33,7 +33,7 @@ func DecodeBody(header http.Header, patch bool, body []byte, dst any, may *Empti
 	if err := checkContentType(header, patch); err != nil {
 		return err
 	}
-	if string(bytes.TrimSpace(body)) == "null" { // which would leave dst as it is
+	if string(bytes.TrimSpace(body)) == "null" { // which would leave dst unchanged
 		return Malformed(InputError{Detail: "want an object, not null"})
 	}
 	if err := checkOutline(body); err != nil {
@@ -48,7 +48,7 @@ func DecodeBody(header http.Header, patch bool, body []byte, dst any, may *Empti
 	return nil
 }
 
-// Unmarshal decodes JSON that DecodeBody took already, in the same way.
+// Unmarshal decodes JSON that DecodeBody has accepted, in the same way.
 func Unmarshal(text []byte, dst any, options ...json.Options) error {
 	return unmarshal(text, dst, nil, options)
 }
@@ -56,7 +56,7 @@ func Unmarshal(text []byte, dst any, options ...json.Options) error {
 func unmarshal(text []byte, dst any, odd *OddNumbers, options []json.Options) error {
 	options = append(options, json.RejectUnknownMembers(true))
 	err := json.Unmarshal(text, dst, options...)
-	if isAboutNumber(err) { // once more, over the part that was decoded, with numbers in every form: few bodies have them
+	if isAboutNumber(err) { // again, over the part that was decoded, with numbers in every form: few bodies have them
 		others, _ := json.GetOption(json.JoinOptions(options...), json.WithUnmarshalers)
 		both := json.JoinUnmarshalers(numbers.Unmarshalers(odd.add), others)
 		err = json.Unmarshal(text, dst, append(options, json.WithUnmarshalers(both))...)
@@ -67,8 +67,8 @@ func unmarshal(text []byte, dst any, odd *OddNumbers, options []json.Options) er
 	return nil
 }
 
-// OddNumbers are the numbers of a body that are no whole numbers of 64 bits. They are decoded as 0, and what has them is for its reader
-// to refuse.
+// OddNumbers are the numbers of a body that are no whole numbers of 64 bits. They are decoded as 0; the handler refuses the values
+// that have them.
 type OddNumbers struct{ All []OddNumber }
 
 // OddNumber is a number, and where it is.
@@ -85,14 +85,14 @@ func (o *OddNumbers) add(at jsontext.Pointer, number string) bool {
 	return o != nil
 }
 
-// Bounds of every body. They are looked at before a decoder is, so that what a body costs is linear in its bytes: a decoder
-// keeps many bytes for a short value, and where it is, which is as long as the names and as deep as the nesting around it.
+// Bounds of every body. They are checked before a decoder runs, so that the cost of a body is linear in its bytes: a decoder keeps
+// many bytes for a short value, and its place, which is as long as the names and as deep as the nesting around it.
 const (
 	MaxValues = 1 << 15 // 1,000 entries with all the fields that a tiebreak can have are 23,000
 	MaxDepth  = 16      // the rules of a board have 4
 )
 
-// checkOutline rejects a body that is beyond these bounds.
+// checkOutline rejects a body beyond the bounds of every body.
 func checkOutline(body []byte) error {
 	of := OutlineOf(body)
 	switch {
@@ -104,19 +104,19 @@ func checkOutline(body []byte) error {
 	return nil
 }
 
-// Emptiness is where a body may have null or "". Elsewhere they are rejected: they are neither a value nor left out, and Go
+// Emptiness lists where a body may have null or "". Elsewhere both are rejected: they are neither a value nor left out, and Go
 // would decode them as zero.
 type Emptiness struct {
 	Nullable []string // names of members that may be null; no other value may
-	NonEmpty []string // names of members that may not be "", for want of a rule that says so
-	Opaque   string   // a member that holds what the client likes, checked elsewhere
+	NonEmpty []string // names of members that must not be "", where no rule checks that
+	Opaque   string   // a member with any content of the client's, checked elsewhere
 }
 
-// Check reads a body that was decoded already, and rejects null and "" where they may not be. It computes the place only of
-// what it rejects, because a place is as long as all names around it.
+// Check reads a body that was decoded already, and rejects null and "" where they are not allowed. It computes the place only of a
+// value that it rejects, because a place is as long as all names around it.
 func (may *Emptiness) Check(body []byte) error {
 	var bad BadFields
-	var name string // of the member that the token is the value of; of an element it is none
+	var name string // of the member whose value is the token; "" for an element
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
 	for !bad.full() {
 		container, n := dec.StackIndex(dec.StackDepth())

@@ -2,14 +2,14 @@ package wire
 
 import "bytes"
 
-// Outline is the form of a JSON text. Of one that is not valid the numbers are some that grow with it.
+// Outline is the form of a JSON text. For invalid JSON its numbers are no exact counts, but grow with the text.
 type Outline struct {
-	Elements int // of the arrays of an object, those inside of their elements left out
+	Elements int // of the arrays of an object, without elements of arrays inside them
 	Values   int // of all arrays and objects together
-	Depth    int // how many of them are inside of each other
+	Depth    int // the deepest nesting of arrays and objects
 }
 
-// OutlineOf finds it without decoding anything, in time that is linear in the bytes.
+// OutlineOf returns the outline of a body without decoding it, in time that is linear in the bytes.
 func OutlineOf(body []byte) (of Outline) {
 	depth, full := 0, false // full: the array under way has an element
 	for i := 0; i < len(body); i++ {
@@ -47,7 +47,7 @@ func OutlineOf(body []byte) (of Outline) {
 	return of
 }
 
-// endOfString returns where a string ends whose first byte is at i.
+// endOfString returns the end of a string whose first byte is at i.
 func endOfString(body []byte, i int) int {
 	for i < len(body) {
 		next := bytes.IndexByte(body[i:], '"')

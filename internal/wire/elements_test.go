@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-// TestOutline: what is counted of a body.
+// TestOutline: the counts of some bodies.
 func TestOutline(t *testing.T) {
 	for body, want := range map[string]Outline{
 		``:                                    {},

@@ -24,10 +24,10 @@ func NewETag(ref *leaderboard.PeriodRef, st *leaderboard.State, route string, mo
 	return h
 }
 
-// EmptyETag is where the hash begins.
+// EmptyETag is the hash of nothing.
 const EmptyETag = ETag(14695981039346656037)
 
-// Int adds a number: FNV-1a with 64 bits at a time in the place of 8, and a shift that brings the high ones down.
+// Int adds a number: FNV-1a with 64 bits at a time instead of 8, and a shift that brings the high bits down.
 func (h ETag) Int(v int64) ETag {
 	h = (h ^ ETag(v)) * 0x9e3779b97f4a7c15
 	return h ^ h>>32
@@ -44,8 +44,8 @@ func (h ETag) Text(s string) ETag {
 	return h.Int(int64(binary.LittleEndian.Uint64(end[:])))
 }
 
-// Dense adds whether an answer in mode all knows a dense rank, which does not follow from the state: copies of it count
-// less deep than others.
+// Dense adds whether an answer in mode all has a dense rank. This does not follow from the state: copies of one state may know
+// dense ranks to different depths.
 func (h ETag) Dense(mode leaderboard.Mode, r *leaderboard.Ranks) ETag {
 	if mode != leaderboard.ModeAll {
 		return h
@@ -53,7 +53,7 @@ func (h ETag) Dense(mode leaderboard.Mode, r *leaderboard.Ranks) ETag {
 	return h.Int(min(1, r.Dense))
 }
 
-// DenseOf is Dense for a page, of which all entries are known or none.
+// DenseOf is Dense for a page: all its entries have a dense rank, or no entry has.
 func (h ETag) DenseOf(mode leaderboard.Mode, entries []leaderboard.Ranked) ETag {
 	if len(entries) == 0 {
 		return h
@@ -71,8 +71,8 @@ func (h ETag) Tag(seq int64) string {
 	return string(append(b, '"'))
 }
 
-// NoneMatch reports whether If-None-Match names an answer by the tag of its plain form or of its compressed one, and by
-// which (weak comparison, RFC 9110 section 13.1.2).
+// NoneMatch reports whether If-None-Match names an answer by the tag of its plain form or of its compressed form, and returns that
+// tag (weak comparison, RFC 9110 section 13.1.2).
 func NoneMatch(headers []string, etag string) (tag string, ok bool) {
 	for _, h := range headers {
 		for h != "" {
@@ -82,7 +82,7 @@ func NoneMatch(headers []string, etag string) (tag string, ok bool) {
 			}
 			h = strings.TrimPrefix(h, "W/")
 			if !strings.HasPrefix(h, `"`) {
-				break // not a list of tags: as if it were not there
+				break // not a list of tags: the header is ignored
 			}
 			end := strings.IndexByte(h[1:], '"')
 			if end < 0 {
@@ -98,7 +98,7 @@ func NoneMatch(headers []string, etag string) (tag string, ok bool) {
 	return "", false
 }
 
-// isForm reports whether tag is that of an answer's plain form, etag, or that of its compressed one.
+// isForm reports whether tag is etag, the tag of an answer's plain form, or the tag of its compressed form.
 func isForm(tag, etag string) bool {
 	return tag == etag || strings.HasSuffix(tag, GzipTagEnd) && tag[:len(tag)-len(GzipTagEnd)] == etag[:len(etag)-1]
 }

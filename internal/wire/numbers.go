@@ -24,7 +24,7 @@ func IsWide(name []byte) bool {
 	return false
 }
 
-// IsWideList reports whether all numbers right inside of what has a name are wide.
+// IsWideList reports whether all numbers directly inside the value of a name are wide.
 func IsWideList(name []byte) bool {
 	switch string(name) {
 	case "fields", "seqs", "limits":
@@ -33,7 +33,7 @@ func IsWideList(name []byte) bool {
 	return false
 }
 
-// isClients reports whether names and values right inside of what has a name are the client's own.
+// isClients reports whether names and values directly inside the value of a name are the client's own.
 func isClients(name []byte) bool {
 	switch string(name) {
 	case "attributes", "labels", "metadata":
@@ -42,13 +42,13 @@ func isClients(name []byte) bool {
 	return false
 }
 
-// nesting says what becomes of the numbers right inside of an object or array.
+// nesting decides how the numbers directly inside an object or array are rewritten.
 type nesting byte
 
 const (
 	nestingByName nesting = iota
 	nestingAll            // they are wide
-	nestingNone           // they are the client's own, also those further inside
+	nestingNone           // they are the client's own, like all numbers further inside
 )
 
 // rewriter goes through JSON and rewrites its wide numbers.
@@ -58,7 +58,7 @@ type rewriter struct {
 	name   []byte // of the member whose value comes next, nil in arrays
 }
 
-// AppendNumbers appends JSON to dst, with quotes around wide numbers, or without those that are there.
+// AppendNumbers appends JSON to dst, with quotes around wide numbers, or without the quotes that wide numbers have.
 func AppendNumbers(dst, src []byte, quote bool) []byte {
 	var room [16]nesting
 	r := rewriter{quote: quote, inside: room[:0]}
@@ -66,7 +66,7 @@ func AppendNumbers(dst, src []byte, quote bool) []byte {
 	for i := 0; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == '"':
-			last := min(endOfString(src, i+1), len(src)) // the quote, when there is one
+			last := min(endOfString(src, i+1), len(src)) // the closing quote, if it is there
 			text := src[i+1 : last]
 			if isName(src[min(last+1, len(src)):]) {
 				r.name = text
@@ -103,7 +103,7 @@ func (r *rewriter) within() nesting {
 	return r.inside[len(r.inside)-1]
 }
 
-// wide reports whether a number that comes next is one.
+// wide reports whether the next number is wide.
 func (r *rewriter) wide() bool {
 	switch r.within() {
 	case nestingAll:
@@ -129,7 +129,7 @@ func (r *rewriter) close() {
 	r.inside, r.name = r.inside[:max(0, len(r.inside)-1)], nil
 }
 
-// isName reports whether a string was the name of a member: what follows it is a colon.
+// isName reports whether a string was the name of a member: a colon follows it.
 func isName(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	return len(rest) > 0 && rest[0] == ':'

@@ -51,7 +51,7 @@ func (p *Nullable[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, p.Given)
 }
 
-// To returns the new value of a field: nil when it stays, the zero value for null.
+// To returns the new value of a field: nil if it does not change, the zero value for null.
 func (p *Nullable[T]) To() *T {
 	switch {
 	case !p.Said:

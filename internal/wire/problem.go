@@ -16,22 +16,22 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// InputError names a place of the input and what is wrong there.
+// InputError names a place of the input and the error there.
 type InputError = api.InputError
 
-// Rejection is a problem that the front found by itself, without a dependency.
+// Rejection is a problem that the front finds without a dependency.
 type Rejection struct {
 	Code   string
 	Detail string // "" for the detail of the kind
 	errors []InputError
-	Run    *api.Run      // of CodeRunFailed: that run
-	Wait   time.Duration // until the next attempt; 0: that of the kind
-	Quotas []string      // of CodeQuota: those that are used up
+	Run    *api.Run      // of CodeRunFailed: the run that failed
+	Wait   time.Duration // until the next attempt; 0: the wait of the kind
+	Quotas []string      // of CodeQuota: the names of the quotas that are used up
 }
 
 func (r *Rejection) Error() string { return r.Code + ": " + r.Detail }
 
-// Reject makes an error of a code of the table and its own detail, "" for that of the table.
+// Reject makes an error of a code of the table with a detail, "" for the detail of the table.
 func Reject(code, detail string, errs ...InputError) error {
 	return &Rejection{Code: code, Detail: detail, errors: errs}
 }
@@ -59,10 +59,10 @@ func Malformed(errs ...InputError) error { return Reject(CodeMalformed, "", errs
 // maxErrors is how many places of the input a problem names at most.
 const maxErrors = 20
 
-// BadFields collects what is wrong with a body, up to a bound.
+// BadFields collects the errors of a body, up to a bound.
 type BadFields []InputError
 
-// Add adds what is wrong at a pointer, unless there is enough already.
+// Add adds an error at a pointer, unless there are enough errors already.
 func (bad *BadFields) Add(pointer, detail string) {
 	if !bad.full() {
 		*bad = append(*bad, InputError{Pointer: pointer, Detail: detail})
@@ -71,7 +71,7 @@ func (bad *BadFields) Add(pointer, detail string) {
 
 func (bad *BadFields) full() bool { return len(*bad) >= maxErrors }
 
-// Err returns what is wrong as one error, nil when nothing is.
+// Err returns all errors as one, nil without errors.
 func (bad BadFields) Err() error {
 	if len(bad) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (bad BadFields) Err() error {
 	return Malformed(bad...)
 }
 
-// Clip bounds what is repeated of the input.
+// Clip bounds a text of the input that an answer repeats.
 func Clip(s string) string {
 	const most = 200
 	if len(s) > most {
@@ -120,7 +120,7 @@ func Classify(err error) (*Kind, string, []InputError) {
 	errors.As(err, &shown)
 	sentinel, ok := errors.AsType[*leaderboard.Error](err)
 	for _, first := range []*leaderboard.Error{leaderboard.ErrOverloaded, leaderboard.ErrOutcomeUnknown} {
-		if errors.Is(err, first) { // with any reasons for it
+		if errors.Is(err, first) { // also if it wraps another sentinel as its reason
 			sentinel = first
 		}
 	}
@@ -135,7 +135,7 @@ func Classify(err error) (*Kind, string, []InputError) {
 	return KindOf(CodeInternal), "", nil
 }
 
-// FieldErrors returns the places that rules name, so many and so long as a problem may have them: both may be the client's.
+// FieldErrors returns the errors of rules, bounded in number and in length, since the client chooses both.
 func FieldErrors(fields []leaderboard.FieldError) []InputError {
 	out := make([]InputError, min(len(fields), maxErrors))
 	for i := range out {
@@ -144,7 +144,7 @@ func FieldErrors(fields []leaderboard.FieldError) []InputError {
 	return out
 }
 
-// WriteProblem answers with an error, as nothing else does, of a service below base. It returns the row that it answered with.
+// WriteProblem answers with an error, of a service below base. Every problem is written here. It returns the row of the table.
 func WriteProblem(w http.ResponseWriter, base string, err error, requestID string) *Kind {
 	k, body := EncodeProblem(base, err, requestID)
 	h, values := w.Header(), [...]string{"application/problem+json", strconv.Itoa(len(body)), "no-store"}
@@ -158,7 +158,7 @@ func WriteProblem(w http.ResponseWriter, base string, err error, requestID strin
 	return k
 }
 
-// nothingDone ends the details of problems that are the same for reads, of which it goes without saying.
+// nothingDone ends the details of problems that reads share with writes; for a read it is left out, since a read changes nothing.
 const nothingDone = " Nothing was done."
 
 // readError is the failure of a read.
@@ -170,7 +170,7 @@ func OfRead(err error) error { return &readError{err} }
 // Unwrap returns the failure.
 func (r *readError) Unwrap() error { return r.error }
 
-// EncodeProblem returns the row of an error, and the problem that it is to clients of a service below base.
+// EncodeProblem returns the row of an error, and the problem for clients of a service below base.
 func EncodeProblem(base string, err error, requestID string) (*Kind, []byte) {
 	k, detail, errs := Classify(err)
 	if detail == "" {
@@ -193,7 +193,7 @@ func EncodeProblem(base string, err error, requestID string) (*Kind, []byte) {
 	return k, body
 }
 
-// appendPlain appends a problem that has neither errors nor a run, as nearly all refusals under a flood: it costs a fifth of
+// appendPlain appends a problem that has neither errors nor a run, like nearly all refusals under a flood: it costs a fifth of
 // json.Marshal.
 func appendPlain(b []byte, p *api.Problem) []byte {
 	b = AppendString(append(b, `{"type":`...), p.Type)
@@ -242,7 +242,7 @@ func RetryAfter(wait time.Duration) int {
 	return int((wait + time.Second - 1) / time.Second)
 }
 
-// WriteError turns the end of the caller's wait into what it means for a write: the batch goes on without the caller.
+// WriteError turns a timeout of the caller of a write into ErrOutcomeUnknown: the batch continues without the caller.
 func WriteError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)

@@ -10,7 +10,7 @@ import (
 	"leaderboard/api"
 )
 
-// TestAppendPlain: a problem that is written by hand says what one does that is marshalled.
+// TestAppendPlain: appendPlain writes the same problem as Marshal.
 func TestAppendPlain(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Codes of the problems that the front finds by itself; the others belong to an error in the table.
+// Codes of the problems that the front finds without a dependency; the others belong to an error in the table.
 const (
 	CodeMalformed    = "malformed-request"
 	CodeUnauthorized = "unauthorized"
@@ -34,8 +34,8 @@ type Kind struct {
 	Code   string
 	Status int
 	Title  string
-	Detail string // when the error has none of its own
-	Help   string // what to do about it, for people
+	Detail string // for an error without a detail
+	Help   string // the remedy, for people
 
 	Wait time.Duration // for Retry-After when the error has no wait; 0: no Retry-After
 }

@@ -19,7 +19,7 @@ type Params struct {
 	room  [4]Param // for the first of them: few requests have more, and a call is small
 }
 
-// Param is a parameter as it was given, decoded.
+// Param is a parameter of the request, decoded.
 type Param struct{ Name, Value string }
 
 // Parse reads a raw query. Parameters that the route does not have, or that are given twice, are rejected: a mistyped
@@ -87,7 +87,7 @@ func (q *Params) Has(name string) bool {
 	return ok
 }
 
-// Strings returns whether the answer is to have strings for wide numbers.
+// Strings reports whether the answer must have strings for wide numbers.
 func (q *Params) Strings() (bool, error) {
 	switch value, given := q.Get(NumbersParam); {
 	case value == NumbersString:

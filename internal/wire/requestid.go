@@ -12,8 +12,8 @@ const HeaderRequestID = "X-Request-Id"
 // MaxRequestID is the greatest length of a request id that is taken from a client.
 const MaxRequestID = 128
 
-// RequestID returns the id that a request came with, or makes one for a request without, with several, or with one that
-// has more than maxRequestID bytes or others than visible ASCII. It goes into logs, headers and the audit as it is.
+// RequestID returns the id of the request. It makes one for a request with no id or several, and for an id that has more than
+// MaxRequestID bytes or other bytes than visible ASCII. The id goes into logs, headers and the audit unchanged.
 func RequestID(h http.Header) string {
 	if given := h[HeaderRequestID]; len(given) == 1 && ValidRequestID(given[0]) {
 		return given[0]
