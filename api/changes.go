@@ -10,17 +10,17 @@ type Change struct {
 	Seq         int64         `json:"seq"`
 	CommittedAt time.Time     `json:"committed_at"`
 	Member      string        `json:"member"`
-	Before      *ChangedEntry `json:"before"` // nil: there was none
-	After       *ChangedEntry `json:"after"`  // nil: there is none any more
-	// Cursor is where the changes go on. Keep it with what was made of the change.
+	Before      *ChangedEntry `json:"before"` // nil: the member had no entry
+	After       *ChangedEntry `json:"after"`  // nil: the entry is removed or hidden
+	// Cursor is the place after this change. Store it together with the effect of the change.
 	Cursor string `json:"cursor"`
 
-	// End: nothing is committed to the period any more, and nothing else is set but Period and Cursor, which is of the next
-	// period. It is "" while the board names no further season.
+	// End: the period has no further changes. Only Period and Cursor are set, and Cursor is the begin of the next period: ""
+	// while the board names no further season.
 	End bool `json:"end,omitzero"`
 }
 
-// ChangedEntry is what a member has in a period before or after a change.
+// ChangedEntry is the entry of a member before or after a change.
 type ChangedEntry struct {
 	Score       int64     `json:"score"`
 	Tiebreak    int64     `json:"tiebreak"`

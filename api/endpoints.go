@@ -40,7 +40,7 @@ type EndpointRequest struct {
 	AllowPrivate bool                    `json:"allow_private,omitzero"`
 }
 
-// EndpointTest is what became of a test of an endpoint.
+// EndpointTest is the result of a test of an endpoint.
 type EndpointTest struct {
 	Delivered bool    `json:"delivered"`
 	Status    *int    `json:"status"` // nil: there was no answer
@@ -48,7 +48,7 @@ type EndpointTest struct {
 	Took      string  `json:"took"` // Go duration
 }
 
-// Replayed is how many events an endpoint is sent once more.
+// Replayed has the number of events that an endpoint is sent again.
 type Replayed struct {
 	Events int `json:"events"`
 }
@@ -64,5 +64,5 @@ type Delivery struct {
 	NextAttemptAt *time.Time                `json:"next_attempt_at"`
 	Status        *int                      `json:"status"` // of the last answer
 	Error         *string                   `json:"error"`
-	Payload       json.RawMessage           `json:"payload"` // what is sent
+	Payload       json.RawMessage           `json:"payload"` // the body of the request
 }

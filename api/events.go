@@ -8,7 +8,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Event is what an endpoint is sent: the body of the request, and Delivery.Payload.
+// Event is the body of a request to an endpoint. Delivery.Payload is an Event too.
 type Event struct {
 	ID        string                `json:"id"` // the webhook-id, the same in every attempt
 	Type      leaderboard.EventKind `json:"type"`
@@ -82,7 +82,7 @@ type MemberChanged struct {
 
 // MemberPassed says that the entry of another member went ahead of the entry of a member, on a board with the rule notify.
 type MemberPassed struct {
-	Member string             `json:"member"` // the one that was passed
+	Member string             `json:"member"` // the passed member
 	Score  int64              `json:"score"`  // its score, at that change
 	By     PassedBy           `json:"by"`
 	Board  string             `json:"board"`
@@ -107,7 +107,7 @@ type SubmissionHeld struct {
 	DecidedBy string `json:"decided_by,omitzero"` // id of the key
 }
 
-// EndpointTested is what a test of an endpoint sends.
+// EndpointTested is the event of a test of an endpoint.
 type EndpointTested struct {
 	Endpoint string `json:"endpoint"`
 }

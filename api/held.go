@@ -14,7 +14,7 @@ type Held struct {
 	Member      string                `json:"member"`
 	State       leaderboard.HeldState `json:"state"`
 	Reason      string                `json:"reason"` // why it was held
-	Score       *int64                `json:"score"`  // as submitted; nil: none was
+	Score       *int64                `json:"score"`  // as submitted; nil: submitted without a score
 	Tiebreak    *int64                `json:"tiebreak,omitzero"`
 	Fields      Fields                `json:"fields,omitzero"`
 	Set         Fields                `json:"set,omitzero"`

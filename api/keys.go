@@ -23,7 +23,7 @@ type Key struct {
 	Role                string            `json:"role,omitzero"`         // that gave it the scope
 }
 
-// Quota is what a key may use per second; a nil field means the server's settings.
+// Quota limits the use of a key per second; a nil field means the server's settings.
 type Quota struct {
 	RequestsPerSecond *int64 `json:"requests_per_second"`
 	RowsPerSecond     *int64 `json:"rows_per_second"`

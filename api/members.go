@@ -7,7 +7,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Profile is what people see of a member.
+// Profile is the public profile of a member.
 type Profile struct {
 	Member      string          `json:"member"`
 	DisplayName string          `json:"display_name"`
@@ -20,10 +20,10 @@ type Profile struct {
 // FoundMember is a member that a search found.
 type FoundMember struct {
 	Member  string   `json:"member"`
-	Profile *Profile `json:"profile"` // nil: the member has none
+	Profile *Profile `json:"profile"` // nil: a member without a profile
 }
 
-// FoundMembers is a part of what a search of members found.
+// FoundMembers is a page of the members that a search found.
 type FoundMembers struct {
 	Members    []FoundMember `json:"members"`
 	Partial    bool          `json:"partial"`              // too many begin so: members may be missing

@@ -41,7 +41,7 @@ type Verification struct {
 	Equal      bool               `json:"equal"`
 	Seq        int64              `json:"seq"`     // at which both were compared
 	Checked    int64              `json:"checked"` // entries; 0 when there is no copy
-	Total      int64              `json:"total"`   // entries of the period, of which a copy may hold only the best
+	Total      int64              `json:"total"`   // entries of the period; a copy may hold only the best of them
 	Difference *Difference        `json:"difference,omitzero"`
 	Detail     string             `json:"detail,omitzero"`
 }

@@ -7,7 +7,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Issuer is an identity provider whose tokens tell who a player is.
+// Issuer is an identity provider whose tokens name a player.
 type Issuer struct {
 	Name        string `json:"name"`
 	IssuerRules        // with all defaults
@@ -17,7 +17,7 @@ type Issuer struct {
 	UpdatedTime time.Time                 `json:"updated_time"`
 }
 
-// IssuerRules are the rules of an issuer; what is left out has its default.
+// IssuerRules are the rules of an issuer. An omitted rule has its default.
 type IssuerRules struct {
 	Issuer      string                       `json:"issuer"`            // the claim iss
 	Audience    string                       `json:"audience"`          // one of the claim aud

@@ -27,7 +27,7 @@ type Problem struct {
 	Answer []byte `json:"-"`
 }
 
-// InputError names a place of a request and what is wrong there.
+// InputError names a place of a request and its fault.
 type InputError struct {
 	Pointer   string `json:"pointer,omitzero"`   // JSON pointer into the body
 	Parameter string `json:"parameter,omitzero"` // of the path, the query or the header
@@ -37,7 +37,7 @@ type InputError struct {
 // Code returns the last part of the type, such as not-ranked; "" without a type.
 func (p *Problem) Code() string { return p.Type[strings.LastIndexByte(p.Type, '/')+1:] }
 
-// Error returns all of the problem, its places on lines of their own.
+// Error returns all of the problem, each place on a separate line.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the server answered %d", p.Status)
@@ -58,7 +58,7 @@ func (p *Problem) Is(target error) bool {
 	return code != "" && code == p.Code()
 }
 
-// CodeOf returns the problem code of a sentinel error of package leaderboard, "" when it has none.
+// CodeOf returns the problem code of a sentinel error of package leaderboard, or "".
 func CodeOf(sentinel error) string {
 	if e, ok := sentinel.(*leaderboard.Error); ok { //nolint:errorlint // it is a sentinel itself, nothing that wraps one
 		return e.Code

@@ -104,7 +104,7 @@ type AroundQuery struct {
 	After  *int `query:"after" range:"0,500" default:"5"`
 }
 
-// FindQuery asks for members by what is shown of them.
+// FindQuery searches for ranked members by their shown names.
 type FindQuery struct {
 	ReadQuery `without:"metadata"`
 	Name      string `query:"q"`                                // the beginning of the display name in whatever case, or of the id of a member without one; one character that is not East Asian is a whole name
@@ -167,7 +167,7 @@ type BoardsQuery struct {
 	MinSeq map[string]int64   `query:"min_seq"`                            // by board: answer from states at least this new
 	// Profiles adds profiles to the entries.
 	Profiles bool `query:"profiles,optional"`
-	// Metadata shows the metadata of the entries of Standings, on 100 boards at most. Combined rankings have none.
+	// Metadata shows the metadata of the entries of Standings, on 100 boards at most. Combined rankings have no metadata.
 	Metadata bool `query:"metadata,optional"`
 }
 

@@ -35,7 +35,7 @@ type Combined struct {
 	NextCursor string             `json:"next_cursor,omitzero"`
 }
 
-// Standings is where a member stands on several boards, in the order of their names, each at a state of its own.
+// Standings has the standings of a member on several boards, in the order of their names, each exact at its Seq.
 type Standings struct {
 	Member    string             `json:"member"`
 	Source    leaderboard.Source `json:"source"` // the slowest layer that was asked

@@ -41,7 +41,7 @@ type Entry struct {
 type EntryProfile struct {
 	DisplayName string          `json:"display_name"`
 	AvatarURL   string          `json:"avatar_url"`
-	Attributes  json.RawMessage `json:"attributes"` // an object; numbers as they were written
+	Attributes  json.RawMessage `json:"attributes"` // an object; numbers keep their digits
 }
 
 // MemberEntry is one member's entry.

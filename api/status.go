@@ -25,7 +25,7 @@ type ServerStatus struct {
 	Purge             Purge     `json:"purge"`
 }
 
-// Purge is what is left to delete of boards and periods that are gone.
+// Purge counts deleted boards and entries whose rows still have to be removed.
 type Purge struct {
 	Boards  int64 `json:"boards"`
 	Entries int64 `json:"entries"`

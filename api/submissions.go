@@ -10,12 +10,12 @@ import (
 type SubmissionRecord struct {
 	Time          time.Time          `json:"time"`
 	Status        leaderboard.Status `json:"status"`
-	Score         *int64             `json:"score"` // as it was submitted; nil when none was, see Set and Add
+	Score         *int64             `json:"score"` // the submitted one, nil for a submission without a score: see Set and Add
 	Tiebreak      *int64             `json:"tiebreak"`
 	PreviousScore *int64             `json:"previous_score"`
 	NewScore      *int64             `json:"new_score"`
 	Seq           int64              `json:"seq"`
-	Set           map[string]int64   `json:"set,omitempty"` // as it was submitted, like the three below
+	Set           map[string]int64   `json:"set,omitempty"` // as submitted, like the next three
 	Add           map[string]int64   `json:"add,omitempty"`
 	Op            leaderboard.Policy `json:"op,omitzero"`
 	KeepTime      bool               `json:"keep_time,omitzero"`
@@ -25,16 +25,16 @@ type SubmissionRecord struct {
 	RequestID     string             `json:"request_id"`
 }
 
-// Submissions is a part of what was recorded of a member's submissions to a board, newest first.
+// Submissions is a page of the records of a member's submissions to a board, newest first.
 type Submissions struct {
 	Board       string             `json:"board"`
 	Member      string             `json:"member"`
-	Record      string             `json:"record"` // what the board's rules say now; none: nothing is recorded
+	Record      string             `json:"record"` // the rule of the board now; none: nothing is recorded
 	Submissions []SubmissionRecord `json:"submissions"`
 	NextCursor  string             `json:"next_cursor,omitzero"` // "": no more
 }
 
-// ActivityHour is what is recorded of an hour of UTC.
+// ActivityHour counts the recorded submissions of an hour of UTC.
 type ActivityHour struct {
 	StartsAt    time.Time `json:"starts_at"`
 	Submissions int       `json:"submissions"` // that were recorded
@@ -43,16 +43,17 @@ type ActivityHour struct {
 	Entries     *int64    `json:"entries"`     // of the period that is current now, at the end of the hour; nil: not known
 }
 
-// Activity is what was submitted to a board hour by hour.
+// Activity counts the submissions to a board, hour by hour.
 type Activity struct {
 	Board   string             `json:"board"`
-	Window  leaderboard.Window `json:"window"`  // the board's first, of which the records tell
-	Record  string             `json:"record"`  // what the board's rules say now; none: there are no hours
+	Window  leaderboard.Window `json:"window"`  // the board's first; the records are about it
+	Record  string             `json:"record"`  // the rule of the board now; none: no hours
 	Hours   []ActivityHour     `json:"hours"`   // the newest first, which is not over
 	Partial bool               `json:"partial"` // there are more records than were read: hours are left out
 }
 
-// Runner is a member of a race, with its place at each moment; nil: it had no entry yet, or none is recorded. Points are its scores at the others.
+// Runner is a member of a race, with its place at each moment, nil while it had no entry or has no record, and its scores at the
+// other moments.
 type Runner struct {
 	Member string        `json:"member"`
 	Places []*int        `json:"places"`
@@ -70,7 +71,7 @@ type Race struct {
 	Board   string             `json:"board"`
 	Window  leaderboard.Window `json:"window"`
 	Period  string             `json:"period"`
-	Record  string             `json:"record"`  // what the board's rules say now; none: there are no moments
+	Record  string             `json:"record"`  // the rule of the board now; none: no moments
 	Moments []time.Time        `json:"moments"` // the oldest first; the last is now
 	Runners []Runner           `json:"runners"` // in the order of now
 }

@@ -20,8 +20,8 @@ type Result struct {
 	Standing      *Moved             `json:"standing,omitzero"` // with SubmitOptions.Standings; nil when it is not known
 }
 
-// Moved is what a submission came to in one state of the current period of the board's first window. The member's own entry is
-// not counted in either rank: the first who gets better was first before.
+// Moved has a member's rank before and after a submission, in one state of the current period of the board's first window.
+// Neither rank counts the member's own entry: a leader who improves was first before.
 type Moved struct {
 	Seq          int64    `json:"seq"` // the state, which has the submission
 	Rank         int64    `json:"rank"`

@@ -15,10 +15,10 @@ func (c *Client) PutBoard(ctx context.Context, board string, rules leaderboard.R
 	return c.board(ctx, Request{Method: http.MethodPut, Path: Path("boards", board), Body: rules.WithDefaults()})
 }
 
-// PatchBoard changes some rules of a board: patch is encoded as a JSON merge patch (RFC 7396), such as
-// map[string]any{"title": "New", "limits": map[string]any{"max_score": nil}}, where nil gives a rule its default. With
-// the ETag of a board the rules change only if they are still those; otherwise the error is a *Problem with the code
-// precondition-failed. "" changes the board as it is. Errors: leaderboard.ErrBoardNotFound. Needs scope admin.
+// PatchBoard changes some rules of a board: patch is encoded as a JSON merge patch (RFC 7396), such as map[string]any{"title":
+// "New", "limits": map[string]any{"max_score": nil}}, where nil gives a rule its default. With the ETag of a board, the rules
+// change only if they are unchanged since; otherwise the error is a *Problem with the code precondition-failed. With "", the
+// rules change in any case. Errors: leaderboard.ErrBoardNotFound. Needs scope admin.
 func (c *Client) PatchBoard(ctx context.Context, board string, patch any, etag string) (Board, error) {
 	r := Request{Method: http.MethodPatch, Path: Path("boards", board), Body: patch}
 	if etag != "" {

@@ -17,12 +17,12 @@ const headerCursor = "Leaderboard-Cursor"
 // Changes is some of the changes of a board, in the order in which they were committed.
 type Changes struct {
 	Changes []Change
-	Cursor  string // where they go on
+	Cursor  string // the place after them
 }
 
-// Changes returns the next changes of a board, each once: none when there are none, or with Wait none in that time. Needs
-// scope admin. Errors: leaderboard.ErrHistoryChanged, leaderboard.ErrFeedPruned; after either, export the board and go on
-// from the cursor of that.
+// Changes returns the next changes of a board, each once. It returns no changes if there are none yet; with Wait it first waits
+// that long. Needs scope admin. Errors: leaderboard.ErrHistoryChanged, leaderboard.ErrFeedPruned; after either, export the board
+// and continue from the Cursor of the Export.
 func (c *Client) Changes(ctx context.Context, board string, q ChangesQuery) (Changes, error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "changes"), Query: api.Values(q), Timeout: q.Wait})
 	if err != nil {
@@ -52,15 +52,15 @@ const (
 	followPause = 5 * time.Second
 )
 
-// Follow yields each change of a board once and in order, as they are committed, over the ends of periods, until ctx ends or
-// the caller breaks off. Changes are asked for when the caller has taken all before them. A lost connection is opened again
-// as Do repeats requests; an error is yielded last, as of Changes.
+// Follow yields each change of a board once and in the order of commits, over the ends of periods, until ctx ends or the caller
+// breaks off. It asks for further changes when the caller has taken all before them. It repeats requests as Do does; an error, as
+// of Changes, is yielded last.
 func (c *Client) Follow(ctx context.Context, board string, q ChangesQuery) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		if q.Wait == 0 && !q.Once {
 			q.Wait = followWait
 		}
-		over := "" // the period whose end was told, while nothing comes after it
+		over := "" // the period whose end was yielded, while no period follows
 		for {
 			page, err := c.Changes(ctx, board, q)
 			if err != nil {

@@ -112,7 +112,7 @@ type Answer struct {
 	Header http.Header
 	Body   []byte
 
-	own bool // an attempt before this one may have been carried out: what the server tells as a replay may be the call's own work
+	own bool // an attempt before this one may have been carried out: a replay may be the call's own work
 }
 
 // Decode reads the body into a value.
@@ -123,8 +123,8 @@ func (a *Answer) Decode(into any) error {
 	return nil
 }
 
-// Do sends a request, repeats it while that may help, and returns the 2xx answer. Any other answer is a *Problem. The
-// typed methods use it; call it for what they do not show.
+// Do sends a request, repeats it while that may help, and returns the 2xx answer. Any other answer is a *Problem. The typed
+// methods use it; call it for parts of an answer that they do not return.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	var out *Answer
 	err := c.repeat(ctx, &r, func(ctx context.Context, r *Request) error {
@@ -232,7 +232,7 @@ func (c *Client) newRequest(ctx context.Context, r *Request) (*http.Request, err
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
-	if c.near { // package http asks for gzip by itself, which on one machine takes longer than sending the bytes
+	if c.near { // package http would ask for gzip, which on one machine takes longer than sending the bytes
 		req.Header.Set("Accept-Encoding", "identity")
 	}
 	for name, values := range r.Header {
@@ -241,9 +241,9 @@ func (c *Client) newRequest(ctx context.Context, r *Request) (*http.Request, err
 	return req, nil
 }
 
-// repeat makes attempts until one succeeds, fails for good, or the time is over. The pause is what the server asks for,
-// plus up to a second; otherwise it doubles from leastPause to mostPause, each between half of it and the whole, so
-// that clients that failed together do not return together.
+// repeat makes attempts until one succeeds, fails for good, or the time is over. If the server asks for a pause, repeat adds up
+// to a second. Otherwise the pause doubles from leastPause to mostPause, each between half of it and the whole, so that clients
+// that failed together do not return together.
 func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Context, *Request) error) error {
 	deadline := time.Now().Add(c.maxWait)
 	for n, pause := 1, leastPause; ; n, pause = n+1, min(2*pause, mostPause) {

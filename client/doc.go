@@ -4,7 +4,8 @@
 //	receipt, err := c.Submit(ctx, "demo", []leaderboard.Submission{{Member: "ada", Score: 90}})
 //	page, err := c.Top(ctx, "demo", client.TopQuery{Limit: 10, ReadQuery: client.ReadQuery{MinSeq: receipt.Seq}})
 //
-// The nouns (Rules, Submission, Window, Mode, …) are those of package leaderboard; the answers are those of package api. Scores, tiebreaks and seqs are exact int64s.
+// The nouns (Rules, Submission, Window, Mode, …) are types of package leaderboard, the answers types of package api. Scores,
+// tiebreaks and seqs are exact int64s.
 //
 // # The ten calls to begin with
 //
@@ -39,8 +40,8 @@
 //
 // # Errors
 //
-// An answer that is an error is a [*Problem]; errors.As finds it, and errors.Is compares it with the sentinels of
-// package leaderboard:
+// An answer that is an error is a [*Problem]; errors.As finds it, and errors.Is compares it with the sentinels of package
+// leaderboard:
 //
 //	if errors.Is(err, leaderboard.ErrNotRanked) { … }
 //
@@ -48,18 +49,16 @@
 //
 // # Repeating
 //
-// Every route may be repeated. The client repeats a request when the connection fails and when the server is busy or
-// away
-// (408, 429, 502, 503, 504), until [WithMaxWait] has passed or the context ends. It waits for the server's Retry-After
-// plus up to a second; without one the pauses double, with jitter. A write carries an Idempotency-Key, made up by the
-// client unless [SubmitOptions] names one, so a score is counted once however often the request is sent, also after a
-// lost
-// answer. When the first answer to a removal or restoration was lost, the second may be "not ranked" or "not hidden".
+// Every route may be repeated. The client repeats a request when the connection fails and when the server is busy or away (408,
+// 429, 502, 503, 504), until [WithMaxWait] has passed or the context ends. It waits for the server's Retry-After plus up to a
+// second; without one the pauses double, with jitter. A write carries an Idempotency-Key, made up by the client unless
+// [SubmitOptions] names one, so a score is counted once however often the request is sent, also after a lost answer. When the
+// first answer to a removal or restoration was lost, the second may be "not ranked" or "not hidden".
 //
 // # Traces
 //
-// A Client adds no trace of its own. It sends what its http.Client adds, so with OpenTelemetry's transport each attempt
-// is a span of the caller's trace, and the server's spans are inside it:
+// A Client adds no trace. It sends the headers that its http.Client adds, so with OpenTelemetry's transport each attempt is a
+// span of the caller's trace, and the server's spans are inside it:
 //
 //	client.WithHTTPClient(&http.Client{Transport: otelhttp.NewTransport(nil)})
 //

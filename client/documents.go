@@ -22,7 +22,7 @@ type Source = api.Source
 // Change is one change of a board, or the end of one of its periods.
 type Change = api.Change
 
-// ChangedEntry is what a member has in a period before or after a change.
+// ChangedEntry is the entry of a member before or after a change.
 type ChangedEntry = api.ChangedEntry
 
 // Endpoint is where events are sent.
@@ -34,7 +34,7 @@ type NewEndpoint = api.NewEndpoint
 // EndpointRequest describes an endpoint.
 type EndpointRequest = api.EndpointRequest
 
-// EndpointTest is what became of a test of an endpoint.
+// EndpointTest is the result of a test of an endpoint.
 type EndpointTest = api.EndpointTest
 
 // CopyStatus is the copy of a period in Redis.
@@ -43,7 +43,7 @@ type CopyStatus = api.CopyStatus
 // Delivery is an event on its way to an endpoint.
 type Delivery = api.Delivery
 
-// Event is what an endpoint is sent: the body of the request, and Delivery.Payload.
+// Event is the body of a request to an endpoint. Delivery.Payload is an Event too.
 type Event = api.Event
 
 // PeriodClosed is that a period of a calendar window or a season is over.
@@ -67,7 +67,7 @@ type PassedBy = api.PassedBy
 // SubmissionHeld is that a submission waits for an admin, or was decided.
 type SubmissionHeld = api.SubmissionHeld
 
-// EndpointTested is what a test of an endpoint sends.
+// EndpointTested is the event of a test of an endpoint.
 type EndpointTested = api.EndpointTested
 
 // ExportedEntry is an entry of an export, with both ranks.
@@ -91,10 +91,10 @@ type HiddenMember = api.HiddenMember
 // Key is an API key, without its secret.
 type Key = api.Key
 
-// Purge is what is left to delete of boards and periods that are gone.
+// Purge counts deleted boards and entries whose rows still have to be removed.
 type Purge = api.Purge
 
-// Quota is what a key may use per second; a nil field means the server's settings.
+// Quota limits the use of a key per second; a nil field means the server's settings.
 type Quota = api.Quota
 
 // NewKey is a key with its secret, which no other answer shows.
@@ -103,7 +103,7 @@ type NewKey = api.NewKey
 // KeyRequest describes a new key.
 type KeyRequest = api.KeyRequest
 
-// Profile is what people see of a member.
+// Profile is the public profile of a member.
 type Profile = api.Profile
 
 // FoundMember is a member that a search found.
@@ -154,10 +154,10 @@ type History = api.History
 // HistoryPeriod is a member's entry in one period, exact at Seq.
 type HistoryPeriod = api.HistoryPeriod
 
-// Issuer is an identity provider whose tokens tell who a player is.
+// Issuer is an identity provider whose tokens name a player.
 type Issuer = api.Issuer
 
-// IssuerRules are the rules of an issuer; what is left out has its default.
+// IssuerRules are the rules of an issuer. An omitted rule has its default.
 type IssuerRules = api.IssuerRules
 
 // Token is a new token of a player.
@@ -175,10 +175,10 @@ type TokenKey = api.TokenKey
 // Problem is an error answer (RFC 9457), or the reason why an entry of a submission was rejected.
 type Problem = api.Problem
 
-// InputError names a place of a request and what is wrong there.
+// InputError names a place of a request and its fault.
 type InputError = api.InputError
 
-// CodeOf returns the problem code of a sentinel error of package leaderboard, "" when it has none.
+// CodeOf returns the problem code of a sentinel error of package leaderboard, or "".
 func CodeOf(sentinel error) string { return api.CodeOf(sentinel) }
 
 // BoardSeqs is the state of a board after a submission.
@@ -193,7 +193,7 @@ type CombinedEntry = api.CombinedEntry
 // Combined is entries of several boards ranked as one, best first, each with its board.
 type Combined = api.Combined
 
-// Standings is where a member stands on several boards, in the order of their names, each at a state of its own.
+// Standings has the standings of a member on several boards, in the order of their names, each exact at its Seq.
 type Standings = api.Standings
 
 // Standing is where a member stands on one of several boards, exact at Seq.
@@ -241,13 +241,14 @@ type BoardStatus = api.BoardStatus
 // SubmissionRecord is the record of one submission, on boards whose rules have record.
 type SubmissionRecord = api.SubmissionRecord
 
-// ActivityHour is what is recorded of an hour of UTC.
+// ActivityHour counts the recorded submissions of an hour of UTC.
 type ActivityHour = api.ActivityHour
 
-// Activity is what was submitted to a board hour by hour.
+// Activity counts the submissions to a board, hour by hour.
 type Activity = api.Activity
 
-// Runner is a member of a race, with its place at each moment; nil: it had no entry yet, or none is recorded. Points are its scores at the others.
+// Runner is a member of a race, with its place at each moment, nil while it had no entry or has no record, and its scores at the
+// other moments.
 type Runner = api.Runner
 
 // RunnerPoint is the score of a member at a moment of a race.
@@ -259,7 +260,7 @@ type Race = api.Race
 // Result is the outcome of one entry.
 type Result = api.Result
 
-// Moved is what a submission came to in one state of the current period of the board's first window.
+// Moved has a member's rank before and after a submission, in one state of the current period of the board's first window.
 type Moved = api.Moved
 
 // Receipt answers a submission or a removal.
@@ -277,7 +278,7 @@ type ReadQuery = api.ReadQuery
 // TopQuery asks for a page.
 type TopQuery = api.TopQuery
 
-// FindQuery asks for members by what is shown of them.
+// FindQuery searches for ranked members by their shown names.
 type FindQuery = api.FindQuery
 
 // ScoreQuery asks for the rank that a new entry with a score would have.
@@ -292,7 +293,7 @@ type BoardsQuery = api.BoardsQuery
 // RemoveOptions select a period other than the current ones.
 type RemoveOptions = api.RemoveQuery
 
-// ExportQuery selects what is exported; Export sets its format.
+// ExportQuery selects the entries to export; Export sets its format.
 type ExportQuery = api.ExportQuery
 
 // ChangesQuery says where the changes of a board begin.

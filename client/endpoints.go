@@ -39,7 +39,7 @@ func (c *Client) RotateEndpoint(ctx context.Context, name string, overlap time.D
 	})
 }
 
-// TestEndpoint has the server make one attempt to deliver an event of kind endpoint.test, and returns what became of it.
+// TestEndpoint makes the server send an endpoint one event of kind endpoint.test, in one attempt, and returns the result.
 func (c *Client) TestEndpoint(ctx context.Context, name string) (EndpointTest, error) {
 	return call[EndpointTest](ctx, c, Request{Method: http.MethodPost, Path: Path("endpoints", name, "test"), Body: struct{}{}, Once: true})
 }
@@ -50,12 +50,12 @@ func (c *Client) Deliveries(ctx context.Context, name string, state leaderboard.
 	return Items[Delivery](ctx, c, Path("endpoints", name, "deliveries"), api.Values(query), "deliveries")
 }
 
-// ReplaySince has an endpoint sent all its events from a moment on once more, and returns how many.
+// ReplaySince makes the server send an endpoint all its events from a moment on again, and returns their number.
 func (c *Client) ReplaySince(ctx context.Context, name string, since time.Time) (int, error) {
 	return c.replay(ctx, name, map[string]any{"since": since.UTC().Truncate(time.Microsecond)})
 }
 
-// ReplayEvent has an endpoint sent one event once more. Errors: leaderboard.ErrEventNotFound.
+// ReplayEvent makes the server send an endpoint one event again. Errors: leaderboard.ErrEventNotFound.
 func (c *Client) ReplayEvent(ctx context.Context, name, event string) error {
 	_, err := c.replay(ctx, name, map[string]any{"event": event})
 	return err

@@ -65,7 +65,7 @@ func everyEvent(t *testing.T, c *client.Client, ends time.Time) map[leaderboard.
 	submit("bob", 1)
 	<-time.After(time.Until(ends))
 	submit("dan", 1) // which closes the season
-	for {            // the server begins with what is committed after it has noticed the board
+	for {            // the server reports only changes committed after it has noticed the board
 		submit("bob", 1)
 		submit("bob", big+1)
 		if _, ok := eventsOf(t, c)[leaderboard.EventKindMemberPassed]; ok {
@@ -89,8 +89,8 @@ func everyEvent(t *testing.T, c *client.Client, ends time.Time) map[leaderboard.
 	return found
 }
 
-// TestEventContents has one event of each kind happen, and reads what is sent: the types have all of it, to the last digit. It is alone with
-// the server: an endpoint of all kinds would be listed to other tests, and get their events.
+// TestEventContents causes one event of each kind and reads its content: the types have all of it, to the last digit. The server
+// is for this test alone: other tests would list its endpoint of all kinds, and it would get their events.
 func TestEventContents(t *testing.T) {
 	c := admin(t)
 	_, err := c.PutEndpoint(t.Context(), "contents", client.EndpointRequest{URL: "https://hooks.example:1/"}) // which is nowhere, so all wait

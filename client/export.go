@@ -28,7 +28,7 @@ type Export struct {
 	Total int64 // entries that will arrive
 	// Period is the name of the period.
 	Period string
-	// Cursor is where Changes and Follow go on from this state.
+	// Cursor is the place in Changes and Follow after this state.
 	Cursor string
 	Body   io.ReadCloser // ends with an error, not with io.EOF, when entries are missing; the caller closes it
 }

@@ -28,7 +28,7 @@ func (c *Client) HideMember(ctx context.Context, board, member, reason string, o
 	})
 }
 
-// reasonBody is what an admin says of what is done to a member.
+// reasonBody has an admin's reason for a moderation.
 type reasonBody struct {
 	Reason string `json:"reason"`
 	Actor  string `json:"actor,omitempty"`

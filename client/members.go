@@ -58,8 +58,8 @@ type Erasure struct {
 	Entries int64 // removed so far
 }
 
-// ForgetMember removes a member everywhere, for good. A large removal goes on after the answer; repeat the call to see
-// its progress. Needs scope admin.
+// ForgetMember removes a member everywhere, for good. A large removal continues after the answer; repeat the call to see its
+// progress. Needs scope admin.
 func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: Path("members", member)})
 	if err != nil {

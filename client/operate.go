@@ -21,9 +21,9 @@ type RebuildOptions struct {
 	Wait   time.Duration       // for the end of the run, up to 5 minutes; 0: do not wait
 }
 
-// Rebuild starts a run, or joins one that was requested already. finished reports whether the run is over; its State
-// has the outcome. A run that was waited for and failed is returned together with a *Problem, and is not tried again.
-// Needs scope admin.
+// Rebuild starts a run, or joins a requested run. finished reports whether the run is over; its State has the outcome. If the
+// caller waited for a run that failed, Rebuild returns the run together with a *Problem, and does not try again. Needs scope
+// admin.
 func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (run Run, finished bool, err error) {
 	answer, err := c.Do(ctx, Request{
 		Method: http.MethodPost, Path: Path("boards", board, "rebuild"), Query: api.Values(api.RebuildQuery{Wait: max(0, o.Wait)}), Timeout: o.Wait,

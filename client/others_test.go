@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// document is what the tests of clients in other languages look up in the OpenAPI document.
+// document has the parts of the OpenAPI document that tests of clients in other languages look up.
 type document struct {
 	Paths      map[string]map[string]json.RawMessage
 	Components struct {
@@ -19,7 +19,7 @@ type document struct {
 	}
 }
 
-// schemasOfFiles are those that the files of other languages send and read.
+// schemasOfFiles returns the schemas that the files of other languages send and read.
 func schemasOfFiles() []string {
 	return []string{"Submit", "Submission", "SubmitResults", "Result", "State", "EntryFields", "TopAnswer", "AroundAnswer", "Problem"}
 }
@@ -54,7 +54,8 @@ func (d *document) properties(t *testing.T) map[string]bool {
 	return names
 }
 
-// parameters returns the names of the parameters of a method at a path, in which {} is any part, nil when there is none.
+// parameters returns the names of the parameters of a method at a path, in which {} is any part, nil if the document has no such
+// operation.
 func (d *document) parameters(t *testing.T, method, path string) []string {
 	t.Helper()
 	for template, item := range d.Paths {
@@ -85,7 +86,7 @@ func (d *document) parameters(t *testing.T, method, path string) []string {
 // language finds names of the API in a file of a client. A call is a method, the path and the parameters of one function.
 type language struct {
 	file                                string
-	function, method, path, query, part *regexp.Regexp // part is what stands for a part of a path
+	function, method, path, query, part *regexp.Regexp // part matches the code that inserts a part of a path
 	field                               *regexp.Regexp // names of properties of JSON
 }
 
@@ -176,7 +177,8 @@ func (l *language) faultsOf(t *testing.T, d *document, text string) (faults []st
 	return faults
 }
 
-// TestOtherLanguages: what the files of other languages ask for and read is in the document of the API, and what is not would be seen.
+// TestOtherLanguages: the document of the API has all routes, parameters and properties that the files of other languages use,
+// and the test would see a wrong one.
 func TestOtherLanguages(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)

@@ -37,8 +37,8 @@ type TokenRequest struct {
 	TTL    time.Duration // up to 24 h; 0: an hour
 }
 
-// CreateToken makes a token by which a player reads what is the player's own, and submits, where a board's rule players says so.
-// Needs scope write.
+// CreateToken makes a token for a player, who may read the player's own data with it, and submit if a board's rule players allows
+// it. Needs scope write.
 func (c *Client) CreateToken(ctx context.Context, t TokenRequest) (Token, error) {
 	body := struct {
 		Member string   `json:"member"`
@@ -51,8 +51,8 @@ func (c *Client) CreateToken(ctx context.Context, t TokenRequest) (Token, error)
 	return call[Token](ctx, c, Request{Method: http.MethodPost, Path: Path("tokens"), Body: body})
 }
 
-// RotateTokens makes another key for new tokens. Those that were signed before are taken for the time of the overlap, up to
-// 24 h; 0 ends them now. It is sent once.
+// RotateTokens makes another key for new tokens. Tokens of the old key stay valid for the time of the overlap, up to 24 h; 0 ends
+// them now. It is sent once.
 func (c *Client) RotateTokens(ctx context.Context, overlap time.Duration) error {
 	return c.drop(ctx, Request{Method: http.MethodPost, Path: Path("tokens", "rotate"), Body: map[string]string{"overlap": overlap.String()}, Once: true})
 }

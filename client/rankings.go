@@ -7,7 +7,7 @@ import (
 	"leaderboard/api"
 )
 
-// CombinedTop returns a page of several boards ranked as one. The limit, offset and cursor are those of a TopQuery.
+// CombinedTop returns a page of several boards ranked as one. Limit, offset and cursor work as in a TopQuery.
 func (c *Client) CombinedTop(ctx context.Context, boards BoardsQuery, limit int, offset int64, cursor string) (Combined, error) {
 	return get[Combined](ctx, c, Path("rankings", "top"), api.CombinedQuery{BoardsQuery: boards, Limit: limit, Offset: offset, Cursor: cursor})
 }

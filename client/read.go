@@ -14,9 +14,8 @@ func (c *Client) Top(ctx context.Context, board string, q TopQuery) (Page, error
 	return get[Page](ctx, c, Path("boards", board, "top"), q)
 }
 
-// Entries iterates over the ranking from the best entry, from an offset or after a cursor to its end, q.Limit entries
-// per request (0: 1,000). Concurrent changes shift nothing: each request goes on after the last entry of the one
-// before.
+// Entries iterates over the ranking from the best entry, from an offset or after a cursor to its end, q.Limit entries per request
+// (0: 1,000). Concurrent changes shift nothing: each request continues after the last entry of the previous one.
 func (c *Client) Entries(ctx context.Context, board string, q TopQuery) iter.Seq2[Entry, error] {
 	return Items[Entry](ctx, c, Path("boards", board, "top"), api.Values(q), "entries")
 }

@@ -97,7 +97,8 @@ func TestFailedRunIsNotRepeated(t *testing.T) {
 
 var oneScore = []leaderboard.Submission{{Member: "m", Score: 5}}
 
-// TestWritesAreRepeated: under one key, after what the server asks for, whatever went wrong before.
+// TestWritesAreRepeated: the client repeats a write under one key, after the pause that the server asks for, whatever error came
+// before.
 func TestWritesAreRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waited []time.Duration
@@ -117,8 +118,8 @@ func TestWritesAreRepeated(t *testing.T) {
 	})
 }
 
-// TestOwnRetryIsNoReplay: the answer to a repetition of what this very call may have done already is the call's own; the answer to a first
-// attempt, or after attempts that did nothing, is of an earlier request.
+// TestOwnRetryIsNoReplay: after an attempt that the server may have carried out, an answer marked as replayed is the call's own.
+// An answer to the first attempt, or after attempts that did nothing, is a replay of an earlier request.
 func TestOwnRetryIsNoReplay(t *testing.T) {
 	type attempts = []func(*http.Request) (*http.Response, error)
 	refused := func(*http.Request) (*http.Response, error) {
@@ -204,7 +205,7 @@ func TestPausesGrow(t *testing.T) {
 	})
 }
 
-// TestForeignAnswers: what is no leaderboard server is told from one, and nothing is read without a bound.
+// TestForeignAnswers: the client recognizes an answer of another server, and reads no answer without a bound.
 func TestForeignAnswers(t *testing.T) {
 	var waited []time.Duration
 	page := &script{answers: []func(*http.Request) (*http.Response, error){
@@ -242,7 +243,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// stalled is a body of which only the beginning comes before the request is given up.
+// stalled is a body that stops after its beginning, until the request is given up.
 type stalled struct {
 	ctx  context.Context
 	left string
@@ -258,7 +259,7 @@ func (s *stalled) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestBrokenExports: what stops coming, or ends before all came, ends with an error and not as if all had come.
+// TestBrokenExports: an export that stalls or is cut off ends with an error, never like a complete export.
 func TestBrokenExports(t *testing.T) {
 	const line = `{"strict_rank":1,"tied_rank":1,"member":"m","score":5,"tiebreak":0,"created_time":"2026-11-20T14:50:15Z"}` + "\n"
 	for name, c := range map[string]struct {

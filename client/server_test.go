@@ -87,7 +87,7 @@ func makeBoard(t *testing.T, c *client.Client, board string, rules leaderboard.R
 	return r.Seq
 }
 
-// patchPart has two change a board that both have read: one of them is told that it is another by now.
+// patchPart changes a board twice at the same time, from the same ETag: one of the changes fails.
 func patchPart(t *testing.T, c *client.Client, b *client.Board) {
 	var errs [2]error
 	var both sync.WaitGroup
@@ -249,7 +249,7 @@ func readPart(t *testing.T, c *client.Client) []string {
 	return []string{"getTop", "getMember", "getAround", "getHistory", "listSubmissions", "getActivity", "getRace", "getRanks", "getScoreRank", "getDistribution"}
 }
 
-// recordedPart reads what the records of a board tell.
+// recordedPart reads the activity and the race of a board with records.
 func recordedPart(t *testing.T, c *client.Client) {
 	ctx := t.Context()
 	makeBoard(t, c, "recorded-1", leaderboard.Rules{Record: leaderboard.RecordApplied})
@@ -592,7 +592,7 @@ func TestSentinelsAreProblems(t *testing.T) {
 	}
 }
 
-// followed follows to the end of the changes of board changes-1, and goes on there.
+// followed follows the changes of board changes-1 to their end, and again from the end.
 func followed(t *testing.T, c *client.Client, end string) {
 	t.Helper()
 	ctx := t.Context()

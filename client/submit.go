@@ -18,7 +18,7 @@ type SubmitOptions struct {
 	IdempotencyKey string
 	// Atomic: all entries are applied, or nothing of the request is done.
 	Atomic bool
-	// Standings tells of each result which rank the member has and had.
+	// Standings adds to each result the rank of the member, and the rank before.
 	Standings bool
 	// Mode is how ties are numbered in standings, "" as each board does.
 	Mode leaderboard.Mode
@@ -76,7 +76,7 @@ func (c *Client) Submit(ctx context.Context, board string, scores []leaderboard.
 	return out, err
 }
 
-// submit sends a submission. own: the server may tell the work of an earlier attempt of this call as a replay.
+// submit sends a submission. own: a replay in the answer may be the work of an earlier attempt of this call.
 func submit[T any](ctx context.Context, c *Client, r Request) (out T, own bool, err error) {
 	answer, err := c.Do(ctx, r)
 	if err != nil {
@@ -121,7 +121,7 @@ func idempotent(o SubmitOptions) http.Header {
 	return http.Header{"Idempotency-Key": {key}}
 }
 
-// last returns the last of options, none when there are none.
+// last returns the last of options, or no options.
 func last(options []SubmitOptions) (o SubmitOptions) {
 	if n := len(options); n > 0 {
 		o = options[n-1]

@@ -27,8 +27,9 @@ type WatchQuery struct {
 
 	Member        string // instead of the top
 	Before, After int    // around it, up to 99 together
-	// OnPassed is called between pages each time another member passes Member, on a board whose rule notify has it told, at first with what
-	// has happened in the last minute; nil: that is not asked for. It needs a key that may read the board, or the member's own token.
+	// OnPassed is called between pages each time another member passes Member, on a board whose rule notify reports it. The first
+	// calls may be for the last minute. nil: Watch does not ask for it. It needs a key that may read the board, or the member's
+	// own token.
 	OnPassed func(MemberPassed)
 }
 
@@ -47,11 +48,10 @@ const (
 	watchPause = time.Second
 )
 
-// Watch yields the present page, and again after each change, until ctx ends or the caller breaks off. The top comes at
-// most five times a second, the entries around a member at most once; while the member is not ranked, that page has no
-// entries. A slow caller misses pages, never the newest. A lost connection is opened again as Do repeats requests; an
-// error is yielded last: a *Problem when the board is gone (leaderboard.ErrBoardNotFound), or when the key may not read
-// it any more.
+// Watch yields the present page, and again after each change, until ctx ends or the caller breaks off. The top comes at most five
+// times a second, the entries around a member at most once; while the member is not ranked, that page has no entries. A slow
+// caller misses pages, never the newest. A lost connection is opened again as Do repeats requests. An error is yielded last: a
+// *Problem if the board is gone (leaderboard.ErrBoardNotFound), or if the key may no longer read it.
 func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		w := watching{query: &q, yield: func(p Page) bool { return yield(p, nil) }, heard: map[string]time.Time{}}
@@ -77,11 +77,11 @@ func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq
 // errBroken means that the caller broke off.
 var errBroken = errors.New("broken off")
 
-// watching is what goes on over the streams of one Watch.
+// watching is the state of one Watch over all its streams.
 type watching struct {
 	query *WatchQuery
 	yield func(Page) bool
-	heard map[string]time.Time // when notices came, by their ids: another stream begins with those of the last minute
+	heard map[string]time.Time // when notices came, by their ids: another stream begins with the notices of the last minute
 }
 
 // heardFor is for how long the id of a notice is kept.

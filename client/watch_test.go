@@ -15,7 +15,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// watchPart sees a submitted score come by itself, on the whole board and around a member, and the end of the board.
+// watchPart receives a submitted score without asking, on the whole board and around a member, and the end of the board.
 func watchPart(t *testing.T, c *client.Client) []string {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -60,7 +60,8 @@ func watchPart(t *testing.T, c *client.Client) []string {
 	return nil
 }
 
-// TestWatchComesBack: a stream that ends is opened again when the server says, or after a while; one that ends for good is not.
+// TestWatchComesBack: a stream that ends is opened again when the server says, or after a while. A stream that ends for good is
+// not.
 func TestWatchComesBack(t *testing.T) {
 	t.Parallel()
 	const page = "id: all_time.1\nevent: page\ndata: {\"board\":\"b\",\ndata: \"seq\":1,\"entries\":[]}\n\n"
@@ -91,7 +92,7 @@ func TestWatchComesBack(t *testing.T) {
 	})
 }
 
-// TestWatchTellsWhoPassed: each notice is told once, though each stream begins with those of the last minute.
+// TestWatchTellsWhoPassed: each notice is yielded once, though each stream begins with the notices of the last minute.
 func TestWatchTellsWhoPassed(t *testing.T) {
 	t.Parallel()
 	const page = "id: all_time.1\nevent: page\ndata: {\"board\":\"b\",\"seq\":1,\"entries\":[]}\n\n"
@@ -129,7 +130,7 @@ func TestWatchTellsWhoPassed(t *testing.T) {
 	})
 }
 
-// TestWatchBreaksOff: who breaks off, or whose context ends, is told nothing more.
+// TestWatchBreaksOff: a caller that breaks off, or whose context ends, receives no further page.
 func TestWatchBreaksOff(t *testing.T) {
 	t.Parallel()
 	const page = "event: page\ndata: {\"seq\":1}\n\n"

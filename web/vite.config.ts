@@ -4,10 +4,10 @@ import { defineConfig } from "vite";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-// Each page is an entry of its own. What is built is committed, and embedded by package pages.
+// Each page has a separate entry. The build is committed, and package pages embeds it.
 export default defineConfig({
   plugins: [svelte()],
-  base: "./", // what is built works below any path
+  base: "./", // the build works below any path
   resolve: { alias: { "@leaderboard/client": here("../clients/typescript/src/index.ts") } },
   build: {
     outDir: here("../features/pages/built"),

@@ -1,7 +1,7 @@
 import { base } from "../shared/base";
 import { page } from "../shared/language";
 
-/** What the address of the page asks for, read as features/pages/question.go reads it. */
+/** A Question is the content of the page's address, read as features/pages/question.go reads it. */
 export interface Question {
   board: string;
   window: string;
@@ -32,7 +32,7 @@ export function readQuestion(address: { pathname: string; search: string }): Que
   };
 }
 
-/** link is the address of a question; what is as it is anyway is left out. */
+/** link returns the address of a question, without parameters that equal their defaults. */
 export function link(q: Question): string {
   const v = new URLSearchParams();
   for (const name of ["window", "period", "mode", "member", "among"] as const) if (q[name]) v.set(name, q[name]);
@@ -49,7 +49,7 @@ export const chosen = (q: Question) => ({
   mode: (q.mode || undefined) as "strict" | "tied" | "dense" | undefined,
 });
 
-/** isAround says whether what is shown is the neighbours of a member: in a frame that names one. */
+/** isAround reports whether the page shows the neighbours of a member: in a frame that names a member. */
 export const isAround = (q: Question) => q.embed && q.member !== "" && !/^\.{1,2}$/.test(q.member);
 
 /** sides is how many entries there are ahead of the member and behind it. features/pages/question.go asks for the same. */

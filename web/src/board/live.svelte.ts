@@ -9,7 +9,7 @@ export type Top = Schemas["TopAnswer"] & Partial<Pick<Schemas["FriendsAnswer"], 
 export type Entry = Schemas["RankedEntry"] & { position?: number };
 export type Profile = Schemas["Profile"];
 
-/** What is shown of a member whose name is being asked for, where members have names: not the id for a moment. */
+/** unnamed is shown for a member while its name is being loaded, so that the id does not flash. */
 export const unnamed: Profile = { display_name: "…", avatar_url: "", attributes: {} };
 
 /** Milliseconds between two looks at a page that no stream sends. */
@@ -63,7 +63,7 @@ export class Live {
     this.#take(q, first);
   }
 
-  /** follow shows what a question asks for, from now on, in the place of what was asked before. */
+  /** follow shows the answers to a question from now on, in place of the question before. */
   follow(q: Question, first: boolean): void {
     this.stop();
     this.#run = new AbortController();
@@ -121,7 +121,7 @@ export class Live {
     this.profiles = new Map([...known, ...(page?.entries ?? []).flatMap((e) => (e.profile ? [[e.member, e.profile] as const] : []))]);
   }
 
-  /** askForProfiles asks for those of members that came up, which the stream does not send. */
+  /** askForProfiles asks for the profiles of members who are new on the page. The stream does not send profiles. */
   #askForProfiles(q: Question, signal: AbortSignal): void {
     const news = this.page!.entries.filter((e) => !this.#seen.has(e.member));
     if (news.length === 0) return;

@@ -26,7 +26,7 @@ if (target && wasTold) {
     target.replaceChildren();
     mount(App, { target, props: { board, first, start: question, you } });
   } catch {
-    reloadLater(); // what the server made says why, and has links that work
+    reloadLater(); // the page of the server gives the reason, and its links work
   }
 } else if (target && you.member && !document.querySelector("[data-again]")) {
   // The server has nothing for anybody here. A private board may have something for a player.

@@ -9,7 +9,7 @@ interface Bucket {
   count: number;
 }
 
-/** A Histogram is what is drawn of the buckets of a distribution: those of one width. */
+/** A Histogram has the buckets of a distribution to draw, all of the same width. */
 export interface Histogram {
   buckets: Bucket[];
   /** The buckets of outliers, which the axis does not reach. */
@@ -19,7 +19,7 @@ export interface Histogram {
 
 const width = (b: Bucket) => b.to - b.from + 1n;
 
-/** histogram leaves out what the server has put into a bucket at an end that is wider than others, and what is empty beside it. */
+/** histogram leaves out a bucket at an end that is wider than the others, and the empty buckets next to it. */
 export function histogram(buckets: Bucket[]): Histogram {
   const wide = (b: Bucket | undefined, beside: Bucket | undefined) => (b && beside && width(b) > 2n * width(beside) ? b : undefined);
   const below = wide(buckets[0], buckets[1]);

@@ -12,7 +12,7 @@ interface Player {
 
 const kept = "player";
 
-/** memberOf returns the claim sub of a token, "" when it has none. The server verifies the token, the page only asks with it. */
+/** memberOf returns the claim sub of a token, or "". The server verifies the token; the page only sends it. */
 function memberOf(token: string): string {
   try {
     const bytes = Uint8Array.from(atob(token.split(".")[1]!.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
@@ -50,7 +50,7 @@ function found(): Player | undefined {
   }
 }
 
-/** Who reads a board on this device, and the rank that was shown last, by what was asked for. */
+/** The member whose reader uses this device, and the ranks that were shown last, by window, period and mode. */
 interface Remembered {
   member: string;
   ranks: Record<string, number>;
@@ -79,7 +79,7 @@ function rememberAs(board: string, it: Remembered | undefined): void {
 /** How many periods' ranks are remembered. */
 const maxRanks = 20;
 
-/** The reader of the page, as far as a token or this device tells, and the own entry. */
+/** The reader of the page, known from a token or from this device, and the reader's own entry. */
 export class You {
   #player = $state.raw<Player>();
   #board: string;
@@ -92,7 +92,7 @@ export class You {
   /** The entries around it, when they were asked for. */
   around = $state.raw<Schemas["RankedEntry"][]>([]);
   #isShut = $state(false); // the token is not for the friends on this board
-  /** What there is to say in the place of an entry. */
+  /** A note shown in place of the entry. */
   note = $state("");
 
   constructor(q: Question) {
@@ -103,12 +103,12 @@ export class You {
     if (it) [this.#me, this.#before] = [it.member, it.ranks];
   }
 
-  /** remembered says whether the reader is known by this device only, so that it can forget. */
+  /** remembered reports whether only this device knows the reader: then it can forget the reader. */
   get remembered(): boolean {
     return !this.#player && this.#me !== "";
   }
 
-  /** hasFriends says whether the page can ask for the reader's friends: with a token. */
+  /** hasFriends reports whether the page can ask for the reader's friends: with a token. */
   get hasFriends(): boolean {
     return !!this.#player && !this.#isShut;
   }
@@ -124,7 +124,7 @@ export class You {
     }
   }
 
-  /** mayBe says whether a member may be the reader, who is another one or unknown. */
+  /** mayBe reports whether the reader can say to be a member: without a token, and not that member already. */
   mayBe(member: string): boolean {
     return !this.#player && this.#me !== member;
   }
@@ -136,7 +136,7 @@ export class You {
     rememberAs(this.#board, { member, ranks: {} });
   }
 
-  /** forget has it know that no more. */
+  /** forget makes this device forget the reader. */
   forget(): void {
     [this.#me, this.#before] = ["", {}];
     [this.#entry, this.#of, this.note] = [undefined, "", ""];
@@ -154,7 +154,7 @@ export class You {
   #noteRank(entry: Schemas["MemberAnswer"]): void {
     const it = remembered(this.#board);
     const ranks = it?.member === entry.member ? it.ranks : {};
-    delete ranks[seenAs(entry)]; // the one that is written last stays longest
+    delete ranks[seenAs(entry)]; // the rank written last is dropped last
     const rest = Object.entries({ ...ranks, [seenAs(entry)]: entry.rank! }).slice(-maxRanks);
     rememberAs(this.#board, { member: entry.member, ranks: Object.fromEntries(rest) });
   }
@@ -174,7 +174,7 @@ export class You {
     return this.#player?.member ?? this.#me;
   }
 
-  /** entry returns the own entry in what a question asks for, undefined as long as it is not known. */
+  /** entry returns the reader's entry for the window, period and mode of a question, undefined while it is unknown. */
   entry(q: Question): Schemas["MemberAnswer"] | undefined {
     return this.#of === keyOf(q) ? this.#entry : undefined;
   }
@@ -190,13 +190,13 @@ export class You {
         client.getMember(q.board, member, options),
         isPrivate ? client.getAround(q.board, member, { ...options, before: 5, after: 5 }) : undefined,
       ]);
-      if (player !== this.#player || member !== this.member) return; // it is somebody else by now
+      if (player !== this.#player || member !== this.member) return; // the reader has changed meanwhile
       if (!player) this.#noteRank(entry);
       [this.#entry, this.#of, this.note] = [entry, keyOf(q), ""];
       this.around = around?.entries ?? [];
     } catch (error) {
       if (signal.aborted || player !== this.#player || member !== this.member) return;
-      if (!(error instanceof ProblemError)) return; // what is shown stays, it is asked again
+      if (!(error instanceof ProblemError)) return; // the page keeps the last entry and asks again
       if (error.status === 429 || error.status >= 500) return;
       [this.#entry, this.#of, this.around] = [undefined, "", []];
       if (error.status === 401) {

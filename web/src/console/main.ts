@@ -3,6 +3,6 @@ import "../shared/base.css";
 import "./console.css";
 import App from "./App.svelte";
 
-// The console takes the whole page: its header stands beside main, not in it.
+// The console replaces the whole page, because its header stands next to main, not inside it.
 document.body.replaceChildren();
 mount(App, { target: document.body });

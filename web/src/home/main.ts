@@ -17,6 +17,6 @@ if (target && wasTold) {
     target.replaceChildren();
     mount(App, { target, props: { boards: list.boards, tops, labels, next: list.next_cursor } });
   } catch {
-    reloadLater(); // what the server made says why, and has links that work
+    reloadLater(); // the page of the server gives the reason, and its links work
   }
 } else reloadLater();

@@ -29,10 +29,10 @@ function hash(bytes: Uint8Array): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** What of a profile may hold a picture. */
+/** Pictured has the parts of a profile that may hold a picture. */
 export type Pictured = { avatar_url: string; attributes: { [name: string]: unknown } } | null | undefined;
 
-/** The address of a member's own picture, or the picture in its attribute avatar: what of them a page may load. */
+/** picture returns the address of a member's picture, or the picture in its attribute avatar, if the page may load it. */
 export const picture = (profile: Pictured) => [profile?.avatar_url, profile?.attributes.avatar].find(mayLoad);
 
 /** mayLoad: an address is a picture itself, or of this server. */
@@ -42,5 +42,5 @@ function mayLoad(address: unknown): address is string {
   return URL.canParse(address, location.href) && new URL(address, location.href).origin === location.origin;
 }
 
-/** told are the attributes of a profile that are shown as text: a picture is shown. */
+/** The attributes of a profile to show as text. A picture in the attribute avatar is shown as a picture. */
 export const told = (profile: Pictured) => Object.entries(profile?.attributes ?? {}).filter(([name, value]) => name !== "avatar" || !mayLoad(value));

@@ -2,7 +2,7 @@ import { locale } from "./language";
 
 const regions = new Intl.DisplayNames(locale, { type: "region", fallback: "code" });
 
-/** countryName is what a country is called, by its code of two letters. */
+/** countryName returns the name of a country, by its code of two letters. */
 export const countryName = (code: string) => regions.of(code.toUpperCase()) ?? code;
 
 /** countryOf returns the code of the country in the attribute of a profile; empty: none. features/pages/entry.go reads it in the same way. */

@@ -42,7 +42,7 @@ export function scoreText(score: bigint, display: Display | undefined): string {
   }
 }
 
-/** isLong says whether scores are so long that phones need smaller text. features/pages/board.go decides the same. */
+/** isLong reports whether scores are too long for the text size of phones. features/pages/board.go has the same rule. */
 export const isLong = (entries: { score: bigint }[], display: Display | undefined) => entries.some((e) => [...scoreText(e.score, display)].length > 15);
 
 /** power is how many digits a number has after its first one. */
@@ -82,7 +82,7 @@ export function until(at: string, now: number): string {
   return Math.abs(hours) < 36 ? ago.format(hours, "hour") : ago.format(Math.round(hours / 24), "day");
 }
 
-/** periodName is what a period is called: names of seasons are their makers'. */
+/** periodName returns the name of a period. The owner of a board chooses the names of its seasons. */
 export function periodName(window: string, period: string): string {
   const utc = (text: string) => new Date(`${text}Z`);
   switch (window) {
@@ -114,7 +114,7 @@ const order = new Intl.Collator(locale);
 /** compare orders names as the language does. */
 export const compare = (a: string, b: string) => order.compare(a, b);
 
-/** partName is what a part of a board is called, by the value of its label: a country by its name. features/pages/view.go writes its code. */
+/** partName returns the name of a part of a board by the value of its label: of a country its name. features/pages/view.go writes its code. */
 export const partName = (label: string, value: string) => (label === "country" && /^[a-z]{2}$/.test(value) ? countryName(value) : value);
 
 const hourly = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" });

@@ -3,10 +3,10 @@ import type english from "../../../features/pages/languages/en.json";
 
 /** A Key names a text of the public pages. */
 export type Key = keyof typeof english.texts;
-/** A Place is what stands in a {place} of a text. */
+/** A Place is a value for a {place} of a text. */
 export type Place = string | number | bigint;
 
-/** The file of the page's language, which the server puts into the page. The console has none: it is English, and writes numbers as the browser does. */
+/** The file of the page's language, which the server puts into the page. The console is in English without a file, and writes numbers as the browser does. */
 const given: { locale: string; texts: { [key: string]: string | { [category: string]: string } } } | null = JSON.parse(document.getElementById("language")?.textContent ?? "null");
 
 /** The language of numbers and times; undefined: the browser's. */
@@ -18,7 +18,7 @@ const categories = new Intl.PluralRules(locale);
 /** number writes a whole number, exactly, as the language does. */
 export const number = (n: number | bigint) => whole.format(n);
 
-/** written is what stands in a place. */
+/** written returns the text of a value. */
 export const written = (place: Place | undefined) => (typeof place === "string" ? place : place === undefined ? "" : number(place));
 
 /** pieces are the parts of a text: at odd places the names of places. The number n chooses the form. */
@@ -38,7 +38,7 @@ export function ordinal(n: number): string {
   return (typeof of === "string" ? of : (of[ordinals.select(n)] ?? of.other!)).replace("{n}", number(n));
 }
 
-/** windowName is what a window is called. */
+/** windowName returns the name of a window. */
 export const windowName = (w: string) => (`window.${w}` in (given?.texts ?? {}) ? text(`window.${w}` as Key) : w);
 
 const asked = new URLSearchParams(location.search).get("lang");
@@ -48,7 +48,7 @@ export const kept = asked === document.documentElement.lang ? asked : "";
 /** page is the address of a page of this server, by its path, with that language. */
 export const page = (path: string) => base + (kept ? `${path}${path.includes("?") ? "&" : "?"}lang=${kept}` : path);
 
-// Another language is of the page as it is now: its script changes the address.
+// The links to other languages lead to the page in its current state, because its script changes the address.
 document.querySelector(".languages")?.addEventListener("click", (event) => {
   const link = event.target instanceof Element && event.target.closest("a");
   if (!link) return;

@@ -1,4 +1,4 @@
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** isStill says whether the reader wants nothing to move. */
+/** isStill reports whether the reader prefers a page without motion. */
 export const isStill = () => reduced.matches;

@@ -5,7 +5,7 @@ import { text } from "./language";
 /** The answers that the server asked for already when it made the page, by address; each is used once. */
 const told = new Map<string, string>(Object.entries(JSON.parse(document.getElementById("told")?.textContent ?? "{}")));
 
-/** wasTold says whether the page came with answers: otherwise it says why there are none. */
+/** wasTold reports whether the page came with answers. Otherwise it has the reason. */
 export const wasTold = told.size > 0;
 
 const first: typeof fetch = (input, init) => {
@@ -21,7 +21,7 @@ const first: typeof fetch = (input, init) => {
 /** server makes a client of the server that the page is from. */
 export const server = (options: Partial<LeaderboardOptions> = {}) => new Leaderboard({ url: `${base}/`, fetch: first, ...options });
 
-/** words say what went wrong. What the API says of other problems is English. */
+/** words returns the text of an error. Other problems have the English text of the API. */
 export function words(error: unknown): string {
   if (!(error instanceof ProblemError)) return text("problem.unreachable");
   if (error.status === 429) return text("problem.requests");

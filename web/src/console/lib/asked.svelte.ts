@@ -1,15 +1,15 @@
-/** Asked is the answer to a question, the latest one, and what went wrong since. */
+/** An Asked has the latest answer to a question, and the error since then. */
 export class Asked<T> {
   value = $state.raw<T>();
   error = $state.raw<unknown>();
   busy = $state(false);
-  /** again asks anew. */
+  /** again asks the question again. */
   again: () => Promise<void> = async () => {};
 }
 
 /**
- * asked asks a question when a component appears and whenever something changes that it depends on; again and again, every
- * so many milliseconds while the page is visible, when that is wanted. The last answer stays until the next one is there.
+ * asked asks a question when a component appears and whenever a state that the question reads changes. With every, it repeats
+ * the question after that number of milliseconds, while the page is visible. The last answer stays until the next one arrives.
  */
 export function asked<T>(question: (signal: AbortSignal) => Promise<T>, every?: number): Asked<T> {
   const out = new Asked<T>();
@@ -37,7 +37,7 @@ export function asked<T>(question: (signal: AbortSignal) => Promise<T>, every?: 
     out.again = () => take(question(leave.signal));
     const visible = () => void (every && !document.hidden && out.again());
     document.addEventListener("visibilitychange", visible);
-    void take(question(leave.signal)); // what it reads before it waits is what it depends on
+    void take(question(leave.signal)); // the effect depends on the states that question reads before its first await
     return () => {
       leave.abort();
       clearTimeout(timer);
@@ -47,12 +47,12 @@ export function asked<T>(question: (signal: AbortSignal) => Promise<T>, every?: 
   return out;
 }
 
-/** An Action is something that is done on request: whether it is under way, and what went wrong the last time. */
+/** An Action runs a task on request, and shows whether it is under way and its last error. */
 export class Action {
   busy = $state(false);
   error = $state.raw<unknown>();
 
-  /** run says whether it was done. */
+  /** run reports whether the task ran and succeeded. */
   async run(what: () => Promise<unknown>): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;

@@ -5,27 +5,27 @@ import { count, message } from "./text";
 /** Entered is an entry of one window. */
 export interface Entered { window: string; entry: Standing }
 
-/** What an entry is to become. */
+/** Wanted is the entry as it has to be after the correction. */
 export interface Wanted { score: bigint; tiebreak: bigint | undefined; fields: Record<string, bigint> | undefined; time: string | undefined }
 
-/** A Plan is what a correction does: what is removed first, what is submitted then, and the score that each window has after it. */
+/** A Plan has the steps of a correction: the windows to remove the entry from, the score to submit, and the resulting score of each window. */
 export interface Plan { remove: string[]; amount: bigint; after: { window: string; now: bigint | undefined; then: bigint }[] }
 
-/** ranksBefore says whether one entry is better than another on a board: by score, then by tiebreak. */
+/** ranksBefore reports whether one entry is better than another on a board: by score, then by tiebreak. */
 function ranksBefore(board: Board, a: { score: bigint; tiebreak: bigint }, b: { score: bigint; tiebreak: bigint }): boolean {
   const high = (order: string | undefined, x: bigint, y: bigint) => (order === "asc" ? x < y : x > y);
   return a.score === b.score ? high(board.tiebreak?.order, a.tiebreak, b.tiebreak) : high(board.order, a.score, b.score);
 }
 
-/** keepsBetter: with best, the server would keep this entry in the place of the one that is wanted. */
+/** keepsBetter reports whether a server with the policy best would keep this entry instead of the wanted one. */
 function keepsBetter(board: Board, entry: Standing, wanted: Wanted): boolean {
   if (entry.score !== wanted.score) return ranksBefore(board, entry, { score: wanted.score, tiebreak: 0n });
   return true; // the same score with another tiebreak or time: whatever is there gives way
 }
 
 /**
- * plan finds out how a score is set by what the API has. Windows share a submission: with best an entry that is better is
- * removed before it; with latest it replaces; with sum it is the difference in the window that is chosen.
+ * plan sets a score by means of the API. All windows get the same submission. With best, a better entry of the chosen window
+ * is removed first. With latest, the score replaces the old one. With sum, the amount is the difference in the chosen window.
  */
 export function plan(board: Board, standings: Entered[], chosen: string, wanted: Wanted): Plan {
   const at = standings.find((s) => s.window === chosen)?.entry;
@@ -44,7 +44,7 @@ function then(board: Board, entry: Standing | undefined, chosen: boolean, wanted
   return ranksBefore(board, entry, { score: wanted.score, tiebreak: wanted.tiebreak ?? 0n }) ? entry.score : wanted.score;
 }
 
-/** carryOut does what a plan says, and returns what that did to the rank. When the new score does not come in, the entries that were removed for it come back. */
+/** carryOut carries out a plan and returns a sentence about the new rank. If the new score is refused, it submits the removed entries again. */
 export async function carryOut(client: Leaderboard, board: Board, member: string, standings: Entered[], what: Plan, wanted: Wanted): Promise<string> {
   for (const window of what.remove) await client.removeMember(board.name, member, { window: window as never, period: "current" });
   const { score: _, ...rest } = wanted;
@@ -58,7 +58,7 @@ export async function carryOut(client: Leaderboard, board: Board, member: string
   }
 }
 
-/** restore submits entries as they were. */
+/** restore submits removed entries again. */
 async function restore(client: Leaderboard, board: string, member: string, removed: Entered[], because: unknown): Promise<void> {
   try {
     for (const { entry } of removed) await submit(client, board, member, { score: entry.score, tiebreak: entry.fields ? undefined : entry.tiebreak, fields: entry.fields, time: entry.created_time });

@@ -27,7 +27,7 @@ export function endpointDraftOf(e: Endpoint): EndpointDraft {
   return { name: e.name, url: e.url, kinds: [...(e.kinds ?? [])], boards: e.boards?.join(", ") ?? "", enabled: e.enabled, allow_private: e.allow_private };
 }
 
-/** endpointOf is what the form says. */
+/** endpointOf returns the body of a request from the form. */
 export function endpointOf(d: EndpointDraft): Schemas["EndpointRequest"] {
   const boards = d.boards.split(/[\s,]+/).filter(Boolean);
   return { url: d.url, kinds: d.kinds.length ? d.kinds : null, boards: boards.length ? boards : null, enabled: d.enabled, allow_private: d.allow_private };
@@ -36,7 +36,7 @@ export function endpointOf(d: EndpointDraft): Schemas["EndpointRequest"] {
 /** The places of the body that the form has a control for. */
 export const endpointPlaces = ["/url", "/kinds", "/boards"];
 
-/** whyOff tells why an endpoint is sent nothing, "" when it is sent events. */
+/** whyOff returns why an endpoint is sent no events, "" if it is sent events. */
 export function whyOff(e: Endpoint): string {
   if (e.state === "gone") return "It answered 410.";
   return e.state === "off" ? "It was turned off." : "";

@@ -1,7 +1,7 @@
-/** An Exporting is how far an export has come, and of which state it is. */
+/** An Exporting has the progress of an export, and the state of the board that it shows. */
 export interface Exporting { entries: number; total: number; seq: number; asOf: string }
 
-/** exportTo reads an export to its end. One that breaks off, or has not all the entries that it promised, is an error. */
+/** exportTo reads an export to its end. An export with fewer entries than the server announced is an error. */
 export async function exportTo(response: Response, format: "csv" | "jsonl", tell: (e: Exporting) => void): Promise<Blob> {
   const header = (name: string) => response.headers.get(name) ?? "";
   const state = { total: Number(header("Leaderboard-Total")), seq: Number(header("Leaderboard-Seq")), asOf: header("Leaderboard-As-Of") };
@@ -12,7 +12,7 @@ export async function exportTo(response: Response, format: "csv" | "jsonl", tell
     const { done, value } = await reader.read();
     if (done) break;
     for (const byte of value) if (byte === 10) lines++;
-    parts.push(new Blob([value])); // what is in a blob may be on disk
+    parts.push(new Blob([value])); // the browser may keep a blob on disk
     if (Date.now() - told > 100) {
       tell({ ...state, entries: Math.max(0, lines) });
       told = Date.now();

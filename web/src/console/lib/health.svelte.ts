@@ -10,10 +10,10 @@ export type Counter = "requests_per_second" | "reads_per_second" | "writes_per_s
 /** gaugeSpan is how far back counters are shown, in milliseconds. */
 export const gaugeSpan = 120_000;
 
-/** A Sample is the server as it was at a moment, by the clock of the browser. */
+/** A Sample is the server's status at a time of the browser's clock. */
 export interface Sample { at: number; server: Server }
 
-/** Counters of the server as they were, the newest last, for as long as the page is open. */
+/** Counters has the status of the server in the last two minutes, the newest last. */
 class Counters {
   past = $state.raw<Sample[]>([]);
 
@@ -27,7 +27,7 @@ export const counters = new Counters();
 
 const shown = new Map<string, BoardStatus>();
 
-/** newest is how a board stands; where a server says less than was shown before, for the database is away, it is what was shown. */
+/** newest returns the newest known status of a board: while the database is away, a server may know less than was shown before. */
 export function newest(next: BoardStatus): BoardStatus {
   const before = shown.get(next.board);
   const older = before && next.stale && before.window === next.window && (!next.period || next.period === before.period) && next.seq < before.seq;

@@ -24,12 +24,12 @@ export class Importing {
   began = $state(0);
   heard = $state(0); // when the server answered last
   #reader: EntryReader | undefined;
-  #pending: Batch | undefined; // is sent again under the same key when the import goes on
+  #pending: Batch | undefined; // sent again under the same key when the import continues
   #leave = new AbortController();
 
   constructor(readonly board: string, readonly file: File, readonly format: Format, readonly raw: boolean) {}
 
-  /** run goes on to the end of the file, or until it is stopped or something is wrong. */
+  /** run imports up to the end of the file, until stop is called or an error occurs. */
   async run(): Promise<void> {
     if (this.state === "running") return;
     this.state = "running";
@@ -61,7 +61,7 @@ export class Importing {
     this.#leave.signal.throwIfAborted();
     if (batch.entries.length) {
       const options = { idempotencyKey: batch.key, maxWait: 300_000, timeout: 30_000, signal: this.#leave.signal };
-      const before = batch.sent; // by this import: what it stopped may have counted
+      const before = batch.sent; // by this import, which may have been stopped after the server counted the batch
       batch.sent = true;
       const { results, replayed } = await session.client.submitScores(this.board, { entries: batch.entries }, options);
       results.forEach((r, i) => {
@@ -104,5 +104,5 @@ async function readBatch(reader: EntryReader): Promise<Batch> {
   return batch;
 }
 
-/** The imports of this page by board: one goes on while another view is shown. */
+/** The imports of this page, by board. An import continues while another view is shown. */
 export const imports = new SvelteMap<string, Importing>();

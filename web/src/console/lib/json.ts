@@ -1,9 +1,9 @@
-/** A quotation, with what follows it, or a long integer: quotations are matched whole so that nothing is found inside. */
+/** A string or a long integer of JSON. Strings are matched whole, so that no integer is found inside them. */
 const longIntegers = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
 
 /** exactly parses JSON with each integer that a double cannot hold as a bigint, whatever its name is. */
 export function exactly(text: string): unknown {
-  JSON.parse(text); // what is ill-formed is told in the words of the browser
+  JSON.parse(text); // ill-formed JSON throws the browser's error
   const mark = marker();
   const marked = text.replace(longIntegers, (found) => (found.startsWith('"') ? found : `"${mark}${found}"`));
   return JSON.parse(marked, (_, value: unknown) => (typeof value === "string" && value.startsWith(mark) ? integer(value.slice(mark.length)) : value));
@@ -26,10 +26,10 @@ const marker = () => `int${Array.from(crypto.getRandomValues(new Uint32Array(4))
 
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v);
 
-/** same says whether two values are written alike. */
+/** same reports whether two values have the same JSON. */
 export const same = (a: unknown, b: unknown) => pretty(a ?? null) === pretty(b ?? null);
 
-/** mergePatch is what makes one object of another (RFC 7396): what is equal is left out, what is gone is null. */
+/** mergePatch returns the patch from one object to another (RFC 7396): without equal members, and null for removed members. */
 export function mergePatch(before: object, after: object): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {

@@ -15,7 +15,7 @@ export function keyDraftOf(key: Key): KeyDraft {
   };
 }
 
-/** keyOf is what the form says, for a key that is to be changed: an end that was left alone keeps its seconds. */
+/** keyOf returns the body of a request from the form. For a key that exists, an unchanged time of expiry keeps its seconds. */
 export function keyOf(d: KeyDraft, was?: Key): Schemas["KeyRequest"] {
   const boards = d.boards.split(/[\s,]+/).filter(Boolean);
   const rate = (text: string) => (text === "" ? null : Number(text));
@@ -26,7 +26,7 @@ export function keyOf(d: KeyDraft, was?: Key): Schemas["KeyRequest"] {
   };
 }
 
-/** standing says whether a key is taken. */
+/** standing returns whether a key is valid, and why it is not. */
 export function standing(key: Key, now: number): "revoked" | "expired" | "active" {
   if (key.revoked_at) return "revoked";
   return key.expires_at && Date.parse(key.expires_at) <= now ? "expired" : "active";

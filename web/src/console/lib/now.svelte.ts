@@ -1,4 +1,4 @@
-/** The time, told every second, for what says how long ago something was. */
+/** The current time, updated every second, for ages such as "3 s ago". */
 class Now {
   time = $state(Date.now());
 

@@ -1,6 +1,6 @@
 import type { Rules } from "./rules";
 
-/** A Preset is what many boards have in common. */
+/** A Preset has the rules of a common kind of board. */
 export interface Preset { name: string; rules: () => Rules }
 
 /** The presets of a new board. */

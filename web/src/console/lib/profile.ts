@@ -11,7 +11,7 @@ const kindOf = (value: unknown) => (typeof value === "string" ? "text" : typeof 
 /** rowsOf shows attributes as texts. */
 export const rowsOf = (attributes: Attributes): Row[] => Object.entries(attributes).map(([name, value]) => ({ name, kind: kindOf(value), value: String(value) }));
 
-/** attributesOf makes attributes of rows. One that nobody touched stays as it was written. */
+/** attributesOf returns the attributes of rows. An unchanged attribute keeps its value exactly. */
 export function attributesOf(rows: Row[], before: Attributes): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const { name = "", kind = "", value = "" } of rows) {
@@ -34,7 +34,7 @@ function valueOf(name: string, kind: string, trimmed: string, value: string): un
   return number;
 }
 
-/** patchOf is what makes one profile of another. */
+/** patchOf returns the patch from one profile to another. */
 export function patchOf(before: Schemas["MemberProfile"] | undefined, after: { display_name: string; avatar_url: string; attributes: Record<string, unknown> }): Patch {
   const { display_name = "", avatar_url = "", attributes = {} } = before ?? {};
   return mergePatch({ display_name, avatar_url, attributes }, after) as Patch;

@@ -1,7 +1,7 @@
 import { Sha256 } from "./sha256";
 
-// Reads the entries of a file as internal/transfer does, record by record on bytes, so that a line is refused here for the
-// same reasons as by `leaderboard import`, and a batch has the same Idempotency-Key. docs/transfer.md says what is read.
+// Reads the entries of a file as internal/transfer does, record by record on bytes: a line is refused here for the same reasons
+// as by `leaderboard import`, and a batch has the same Idempotency-Key. docs/transfer.md has the formats.
 
 /** maxRecord bounds a record, in bytes. */
 const maxRecord = 64 << 10;
@@ -26,10 +26,10 @@ export interface ImportEntry {
   metadata?: Record<string, unknown>;
 }
 
-/** A Line is what a record came to: an entry, or why it is none. */
+/** A Line is the result of a record: an entry, or why it is refused. */
 export interface Line { line: number; entry?: ImportEntry; fault?: string }
 
-/** What a file begins with that is no text in UTF-8, and what it is. */
+/** otherKinds has the first bytes of files that are not text in UTF-8, and the kind of each. */
 const otherKinds: [number[], string][] = [
   [[0xff, 0xfe], "UTF-16, want UTF-8"],
   [[0xfe, 0xff], "UTF-16, want UTF-8"],
@@ -39,17 +39,17 @@ const otherKinds: [number[], string][] = [
   [[0xd0, 0xcf, 0x11, 0xe0], "a workbook of a spreadsheet (.xls): save the sheet as CSV in UTF-8, with commas"],
 ];
 
-/** A Source is a file that is read once, a window at a time: what was taken is hashed, counted and forgotten. */
+/** A Source reads a file once, a window at a time. Bytes that were taken are hashed, counted and forgotten. */
 class Source {
   #buffer: Uint8Array<ArrayBufferLike> = new Uint8Array();
   #read = 0; // bytes of the file that are or were in the buffer
-  #ended = ""; // the line end of what was taken: a last line is the same without its end
+  #ended = ""; // the last line end, not hashed before more follows: so the hash does not depend on a line end at the end of the file
   offset = 0;
   line = 1;
 
   constructor(private readonly file: Blob, readonly hash: Sha256) {}
 
-  /** window returns what follows: one byte more than the longest record, less only at the end of the file. */
+  /** window returns the next bytes: one more than the longest record, fewer only at the end of the file. */
   async window(): Promise<Uint8Array> {
     if (this.#buffer.length <= maxRecord && this.#read < this.file.size) {
       const more = new Uint8Array(await this.file.slice(this.#read, this.#read + (1 << 20)).arrayBuffer());
@@ -125,7 +125,7 @@ export class EntryReader {
     return this.#source.hash.hex();
   }
 
-  /** next returns what the next record came to, undefined at the end. */
+  /** next returns the entry or the fault of the next record, undefined at the end. */
   async next(): Promise<Line | undefined> {
     if (this.format === "jsonl") return this.#jsonl();
     const { line, fields, fault } = await this.#csv();
@@ -151,7 +151,7 @@ export class EntryReader {
     }
   }
 
-  /** csv reads the next record that is no empty line. Of one whose quotes are wrong only the first line is taken. */
+  /** csv reads the next record, and passes over empty lines. If the quotes of a record are wrong, it takes only the first line. */
   async #csv(): Promise<{ line?: number; fields?: Uint8Array[]; fault?: string }> {
     for (;;) {
       const b = await this.#source.window();
@@ -258,7 +258,7 @@ function checkColumns(first: string, { fields, fault, line }: { line?: number; f
   return names;
 }
 
-/** Made is an entry, or why there is none. */
+/** Made is an entry, or the fault of a record. */
 type Made = { entry: ImportEntry } | { fault: string };
 
 function entryOfRecord(columns: string[], fields: Uint8Array[], raw: boolean): Made {
@@ -286,13 +286,13 @@ function entryOfRecord(columns: string[], fields: Uint8Array[], raw: boolean): M
   return check(entry);
 }
 
-/** What browsers have for numbers that are written as they were read; those without it write them as doubles. */
+/** rawJSON keeps the digits of numbers. Browsers without rawJSON write numbers as doubles. */
 const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
 const exactly = JSON.parse as (text: string, reviver: (name: string, value: unknown, context?: { source?: string }) => unknown) => unknown;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** objectOf reads a JSON object whose numbers keep their digits, undefined when it is none. */
+/** objectOf reads a JSON object whose numbers keep their digits. It returns undefined for any other text. */
 function objectOf(text: string): Record<string, unknown> | undefined {
   try {
     if (!isObject(JSON.parse(text))) return undefined;
@@ -308,7 +308,7 @@ function integer(text: string): bigint | undefined {
   if (!parts) return undefined;
   const [, sign, whole = "", fraction = "", exponent = "0"] = parts;
   const kept = (whole + fraction).replace(/0+$/, "");
-  const power = Number(exponent) + whole.length - kept.length; // what kept is multiplied by is a power of ten
+  const power = Number(exponent) + whole.length - kept.length; // kept times ten to this power is the number
   const digits = kept.replace(/^0+/, "");
   if (!digits) return 0n;
   if (power < 0 || digits.length + power > 19) return undefined;
@@ -321,7 +321,7 @@ const excerpt = (text: string) => (text.length > 40 ? `${JSON.stringify(text.sli
 /** unquoteFormula takes away the quote before an id that is a formula to a spreadsheet. */
 const unquoteFormula = (id: string) => (/^'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(id) ? id.slice(1) : id);
 
-/** check finds what is wrong with an entry whatever the board's rules are. Its fields say what its tiebreak says. */
+/** check finds faults that every board refuses. Fields take the place of a tiebreak. */
 function check(entry: ImportEntry): Made {
   if (entry.fields) delete entry.tiebreak;
   const bytes = new TextEncoder().encode(entry.member).length;
@@ -341,7 +341,7 @@ const passedOver = ["strict_rank", "tied_rank", "rank"];
 function entryOfLine(text: string): Made {
   let value: unknown, plain: unknown;
   try {
-    plain = JSON.parse(text); // numbers come as their digits from what follows
+    plain = JSON.parse(text); // the next line reads the digits of numbers
     value = JSON.parse(text.replace(numbers, (found) => (found.startsWith('"') ? found : `{"":"${found}"}`)));
   } catch (error) {
     return { fault: `is not valid JSON: ${error instanceof Error ? error.message : error}` };
@@ -366,7 +366,7 @@ function entryOfLine(text: string): Made {
 /** digitsOf returns the digits of a number of a line, which may be in a string. */
 const digitsOf = (item: unknown) => (typeof item === "string" ? item : typeof item === "object" && item !== null && "" in item && typeof item[""] === "string" ? item[""] : "");
 
-/** put puts a member of a line's object into an entry, or says what is wrong with it. */
+/** put puts a member of a line's object into an entry, or returns its fault. */
 function put(entry: ImportEntry, name: string, item: unknown): string | undefined {
   if (name === "member") return typeof item === "string" ? void (entry.member = item) : "member: want a string";
   if (name === "created_time") return typeof item === "string" ? void (entry.created_time = item) : "created_time: want an RFC 3339 time in a string";

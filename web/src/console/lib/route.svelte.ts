@@ -1,4 +1,4 @@
-/** A Route is what stands behind the # of the address: the parts of a path, and a query. */
+/** A Route is the part of the address after #: the parts of a path, and a query. */
 class Route {
   parts = $state.raw<string[]>([]);
   query = $state.raw(new URLSearchParams());
@@ -16,7 +16,7 @@ class Route {
   }
 }
 
-/** decode reads a part of a path; one that somebody wrote by hand may be ill-formed. */
+/** decode reads a part of a path. A part typed by hand may be ill-formed. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -27,7 +27,7 @@ function decode(part: string): string {
 
 export type Query = Record<string, string | undefined>;
 
-/** href is the address of a view. What is empty is left out of the query. */
+/** href returns the address of a view. Empty values are left out of the query. */
 export function href(parts: string[], query: Query = {}): string {
   const wanted = Object.entries(query).filter((pair): pair is [string, string] => !!pair[1]);
   const search = wanted.length ? `?${new URLSearchParams(wanted)}` : "";

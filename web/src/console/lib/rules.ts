@@ -19,12 +19,12 @@ export interface RuleField {
   fields?: RuleField[]; // the columns of rows
 }
 
-/** A Draft is what the form shows of the rules, by their places: texts as they stand in its controls, what is chosen, and rows. */
+/** A Draft has the rules as the form shows them, by their places: texts of controls, chosen options, and rows. */
 export interface Draft { text: Record<string, string>; chosen: Record<string, string[]>; rows: Record<string, Row[]> }
 
 type Values = Record<string, unknown>;
 
-/** What the values of some rules are called, and what it is called that a rule has none; others are called what they are. */
+/** called has the names of values of some rules, with "" for a rule that is not set. Other values are shown unchanged. */
 const called: Record<string, Record<string, string>> = {
   "/order": { desc: "highest first", asc: "lowest first" },
   "/policy": { best: "best: keep the better score", latest: "latest: take the last one", sum: "sum: add up" },
@@ -44,13 +44,13 @@ const called: Record<string, Record<string, string>> = {
   "/resident": { "": "while it is read much" },
 };
 
-/** options lists what can be chosen of a rule, each with its name. One that has no default can be left out. */
+/** options lists the options of a rule, each with its name. A rule without a default has an option for leaving it out. */
 export function options(f: RuleField): [string, string][] {
   const words = f.kind === "switch" ? ["false", "true"] : f.kind === "choice" && f.default === undefined ? ["", ...(f.words ?? [])] : (f.words ?? []);
   return words.map((word) => [word, called[f.at]?.[word] ?? (f.kind === "switch" ? (word === "true" ? "yes" : "no") : word || "none")]);
 }
 
-/** isCalled tells whether the values of a rule have names for people. */
+/** isCalled reports whether the values of a rule have names for people. */
 export const isCalled = (f: RuleField) => !!called[f.at];
 
 /** nameOf returns the name of a rule in the object that it is in. */
@@ -61,15 +61,15 @@ const field = (at: string) => ruleFields.find((f) => f.at === at)!;
 /** The windows whose periods end. */
 const ending = field("/windows").words!.filter((name) => name !== "all_time");
 
-/** What GET shows and nobody sets. */
+/** readOnly lists members of a board that GET shows and nobody can set. */
 const readOnly = ["name", "created_time", "updated_time"];
 
-/** rulesOf returns what can be changed of a board. */
+/** rulesOf returns the rules of a board: all that can be changed. */
 export function rulesOf(board: object): Rules {
   return Object.fromEntries(Object.entries(board).filter(([name]) => !readOnly.includes(name))) as Rules;
 }
 
-/** valueAt returns what stands at the place of a rule. */
+/** valueAt returns the value of a rule. */
 const valueAt = (r: Rules, f: RuleField) => f.at.split("/").slice(1).reduce<unknown>((value, name) => (value as Values | undefined)?.[name], r);
 
 /** written is a value as a control has it. */
@@ -107,7 +107,7 @@ export function withEntered(draft: Draft, entered: Draft, rules: Rules): Draft {
   return draft;
 }
 
-/** minute writes a time as a control for times has it, without what is 0 at its end. */
+/** minute writes a time as a control for times has it, without zeros at its end. */
 const minute = (time: string) => time.replace(/Z$/, "").replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/(T\d\d:\d\d):00$/, "$1");
 
 /** timesOf returns how texts of the form are made times. One of the rules that nobody touched stays to the microsecond. */
@@ -124,26 +124,26 @@ function holdsOf(f: RuleField, rows: Values[]): Row[] {
   return [...given, ...kinds.filter((kind) => !given.some((h) => h.kind === kind)).map((kind) => ({ kind, value: "" }))];
 }
 
-/** holds tells whether a board of the draft may have a rule of review: some are about players and plays. */
+/** holds reports whether a board of the draft may have a rule of review: some need plays or players who submit. */
 const holds = (d: Draft, { kind }: Row) => kind === "per_second" ? plays(d) : kind === "by" ? d.text["/players/submit"] !== "none" : true;
 
-/** heldBy returns the rules of review that the draft makes, shownHolds those that the form has. */
+/** heldBy returns the rules of review that the draft sets, shownHolds all that the form shows. */
 export const heldBy = (d: Draft) => shownHolds(d).filter((h) => h.value !== "");
 export const shownHolds = (d: Draft) => d.rows["/review/hold"]!.filter((h) => holds(d, h));
 
 const plays = (d: Draft) => d.text["/players/submit"] === "play";
 
-/** kept tells for which windows the form asks how much of them is kept. */
+/** kept returns the windows for which the form asks how many periods are kept. */
 export const kept = (d: Draft) => ending.filter((name) => d.chosen["/windows"]!.includes(name) || d.text[`/keep/${name}`]);
 
-/** given tells whether the draft has something at a rule. */
+/** given reports whether the draft sets a rule. */
 function given(d: Draft, f: RuleField): boolean {
   if (f.at === "/review/hold") return heldBy(d).length > 0;
   if (f.kind === "numbers") return ending.some((name) => d.text[`${f.at}/${name}`]);
   return (d.rows[f.at] ?? d.chosen[f.at] ?? d.text[f.at] ?? "").length > 0;
 }
 
-/** fits tells whether a board of the draft may have a rule: some are about others, without which they say nothing. */
+/** fits reports whether a board of the draft may have a rule: some rules have a meaning only with another rule. */
 export function fits(d: Draft, f: RuleField): boolean {
   if (["/players/min_time", "/players/max_time", "/limits/per_second"].includes(f.at)) return plays(d);
   if (f.at === "/seasons") return given(d, f) || d.chosen["/windows"]!.includes("season");
@@ -153,7 +153,7 @@ export function fits(d: Draft, f: RuleField): boolean {
   return !needed || needed === f || given(d, needed);
 }
 
-/** differs tells whether the draft has at a rule something else than boards have by default. */
+/** differs reports whether the draft sets a rule to another value than the default. */
 export function differs(d: Draft, f: RuleField): boolean {
   const value = d.chosen[f.at]?.join() ?? d.text[f.at];
   return given(d, f) && fits(d, f) && (value === undefined || value !== f.default);
@@ -165,7 +165,7 @@ function whole(f: RuleField, text: string): string {
   return text;
 }
 
-/** valueOf returns what the draft says of a rule: undefined when that is nothing, or what is so by default. */
+/** valueOf returns the value of a rule in the draft: undefined if it is not set, or is the default. */
 function valueOf(r: Rules, d: Draft, f: RuleField): unknown {
   if (!fits(d, f) || !given(d, f) && f.at !== "/windows") return undefined; // a board has to have a window: the server says so
   const time = timesOf(r);
@@ -188,7 +188,7 @@ function valueOf(r: Rules, d: Draft, f: RuleField): unknown {
   return String(value) === f.default && String(valueAt(r, f)) !== f.default ? undefined : value;
 }
 
-/** take puts what the form says into rules; what the form does not show stays. An empty control leaves a rule out. */
+/** take copies the values of the form into rules; rules that the form does not show stay. An empty control removes a rule. */
 export function take(r: Rules, d: Draft): Rules {
   const out: Values = { ...r };
   const put = (object: Values, name: string, value: unknown) => (value !== undefined ? (object[name] = value) : object[name] !== "" && delete object[name]);

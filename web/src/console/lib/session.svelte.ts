@@ -3,7 +3,7 @@ import { base } from "../../shared/base";
 
 export type Key = Schemas["Key"];
 
-/** connect makes a client that says soon what is wrong: somebody waits for it. */
+/** connect makes a client that fails soon, because a person waits for the answer. */
 const connect = (key?: string) => new Leaderboard({ url: `${base}/`, key, timeout: 20_000, maxWait: 3_000 });
 
 /** Where the view is kept that somebody wanted to see, while the provider signs that person in. */
@@ -36,7 +36,7 @@ class Session {
         this.#goOn();
       }
     } catch {
-      // A key may still be good, and what is wrong is shown where it is tried.
+      // A key may still be valid. Signing in with the key shows the error.
     }
     this.looked = true;
   }
@@ -50,7 +50,7 @@ class Session {
     const view = sessionStorage.getItem(wanted);
     sessionStorage.removeItem(wanted);
     if (view && !location.hash) location.hash = view;
-    if (location.search) history.replaceState(null, "", location.pathname + location.hash); // what went wrong before is over
+    if (location.search) history.replaceState(null, "", location.pathname + location.hash); // removes the error of an earlier sign-in from the address
   }
 
   async signIn(text: string): Promise<void> {
@@ -66,18 +66,18 @@ class Session {
     this.forget();
   }
 
-  /** forget leads back to where one signs in: the server knows nobody here any more. */
+  /** forget shows the view for signing in, because the server no longer knows the person. */
   forget(): void {
     this.key = undefined;
     this.#client = undefined;
   }
 
-  /** mayWrite says whether the key may submit to a board. */
+  /** mayWrite reports whether the key may submit to a board. */
   mayWrite(board: string): boolean {
     return this.key?.scope !== "read" && this.#covers(board);
   }
 
-  /** mayAdmin says whether the key may change a board; without one, whether it may see to the server. */
+  /** mayAdmin reports whether the key may change a board, or, without a board, administer the server. */
   mayAdmin(board?: string): boolean {
     return this.key?.scope === "admin" && (board === undefined || this.#covers(board));
   }

@@ -5,14 +5,14 @@ const primes = (n: number) => {
   for (let c = 2; out.length < n; c++) if (out.every((p) => c % p)) out.push(c);
   return out;
 };
-/** fraction is the first 32 bits of what is behind the point. */
+/** fraction returns the first 32 bits after the point. */
 const fraction = (x: number) => ((x - Math.floor(x)) * 2 ** 32) | 0;
 const constants = Int32Array.from(primes(64), (p) => fraction(Math.cbrt(p)));
 const initial = Int32Array.from(primes(8), (p) => fraction(Math.sqrt(p)));
 
 const rotate = (x: number, n: number) => (x >>> n) | (x << (32 - n));
 
-/** A Sha256 is the state after what it was given. */
+/** A Sha256 has the state of a hash of the bytes so far. */
 export class Sha256 {
   #state = initial.slice();
   #block = new Uint8Array(64);

@@ -5,7 +5,7 @@ export type Board = Schemas["Board"];
 /** A Standing is a member's entry in a period, with the number of entries there. */
 export type Standing = Schemas["PositionedEntry"] & { window: string; period: string; total: number };
 
-/** standingOn returns a member's entry in the current period of a window, undefined when there is none, or no such period now. */
+/** standingOn returns a member's entry in the current period of a window, undefined if the member has no entry or the window has no period now. */
 export async function standingOn(client: Leaderboard, board: string, member: string, window: string | undefined, signal: AbortSignal): Promise<Standing | undefined> {
   try {
     const { entries, ...at } = await client.getRanks(board, { members: [member] }, { window: window as never, mode: "all", profiles: true, signal });
@@ -16,7 +16,7 @@ export async function standingOn(client: Leaderboard, board: string, member: str
   }
 }
 
-/** each does something for all of a list, a few at a time, and returns what came of it in the order of the list. */
+/** each calls a function for every item of a list, a few at a time, and returns the results in the order of the list. */
 export async function each<T, R>(list: T[], some: number, what: (item: T) => Promise<R>): Promise<R[]> {
   const out = new Array<R>(list.length);
   let next = 0;

@@ -32,5 +32,5 @@ export function span(seconds: number): string {
 /** lag writes milliseconds. */
 export const lag = (ms: number) => (ms < 1000 ? `${count(ms)} ms` : span(Math.round(ms / 1000)));
 
-/** message is what an error says, whatever it is. */
+/** message returns the text of any error. */
 export const message = (error: unknown) => (error instanceof Error ? error.message : String(error));
