@@ -151,7 +151,7 @@ export const table = {
 ${operations.map((o) => `  ${o.operationId}: "${o.method} ${o.path}${flags(o)}",`).join("\n")}
 } as const;
 
-/** The properties that are 64-bit integers, those that are maps of them, and those whose names are the caller's own. */
+/** The properties with 64-bit integers, the properties with maps of them, and the properties whose names are the caller's own. */
 export const wide = ${list(wide)};
 export const wideMaps = ${list(maps)};
 export const open = ${list(open)};

@@ -18,13 +18,13 @@ interface Call extends CallOptions {
   timeout: number;
 }
 
-/** What of the options is a header field. */
+/** The options that are header fields. */
 const headerNames: Record<string, string> = { ifMatch: "If-Match", ifNoneMatch: "If-None-Match", idempotencyKey: "Idempotency-Key" };
-/** What of the options is not sent. */
+/** The options that are not sent. */
 const callNames = ["signal", "timeout", "maxWait", "onResponse"];
 /** Milliseconds that operations may take which are allowed more than others. */
 const slow: { [id in Id]?: number } = { verifyCopy: 300_000, hideMember: 60_000, restoreMember: 60_000, hideMemberEverywhere: 60_000, restoreMemberEverywhere: 60_000, moderateMembers: 60_000, moderateMembersEverywhere: 60_000, exportEntries: 60_000, getMemberData: 60_000 };
-/** Milliseconds that a stream may be silent beyond the timeout: a server with nothing to tell says so every 15 seconds. */
+/** Milliseconds that a stream may be silent beyond the timeout: a server without news sends a comment every 15 seconds. */
 const silence = 20_000;
 
 /** In the lines of a feed before and after are entries; elsewhere they are whatever an action changed. */
@@ -59,23 +59,23 @@ export class Leaderboard {
   constructor(options: LeaderboardOptions) {
     const { url, key, timeout = 10_000, maxWait = 30_000, onRetry } = options;
     this.#base = url.replace(/\/+$/, "");
-    new URL(`${this.#base}/`, globalThis.location?.href); // throws when it is none
+    new URL(`${this.#base}/`, globalThis.location?.href); // throws if url is no address
     this.#headers = key ? { Authorization: `Bearer ${key}` } : {};
     this.#fetch = options.fetch ?? ((...request) => fetch(...request));
     this.#defaults = { timeout, maxWait, onRetry };
   }
 
   /**
-   * The top of a board, or with `member` who is around it: now, and again after each change, until the caller breaks off or
-   * the signal ends. While a member is not ranked, its page has no entries. A connection that is lost is opened again, after
-   * the first page without an end. It throws what ends it for good: a ProblemError when the board is gone or the key may not
-   * read it any more. GET /v1/boards/{board}/stream
+   * The top of a board, or with `member` the entries around it: now, and again after each change, until the caller breaks off
+   * or the signal ends. While a member is not ranked, its page has no entries. After the first page, a lost connection is
+   * opened again without end. It throws a ProblemError if the board is gone or the key may no longer read it. GET
+   * /v1/boards/{board}/stream
    */
   streamPage(board: string, options: StreamOptions & { member: string }): AsyncGenerator<Schemas["AroundAnswer"], void, undefined>;
   streamPage(board: string, options?: StreamOptions & { member?: undefined }): AsyncGenerator<Schemas["TopAnswer"], void, undefined>;
   async *streamPage(board: string, { onPassed, ...options }: StreamOptions = {}): AsyncGenerator<any, void, undefined> {
     const call = this.#call("streamPage", [board, onPassed ? { ...options, passed: true } : options]);
-    const heard = new Map<string, number>(); // when notices came: another stream begins with those of the last minute
+    const heard = new Map<string, number>(); // when notices came: another stream begins with the notices of the last minute
     for (let idle = 0; ; idle++) {
       let pause = 1000;
       try {
@@ -121,9 +121,9 @@ export class Leaderboard {
   }
 
   /**
-   * Each change of a board once and in order, as they are committed, over the ends of periods, until the caller breaks off or the
-   * signal ends; `after` is where it begins. Changes are asked for when the caller has taken all before them. It throws a
-   * ProblemError "history-changed" or "log-pruned" when another export is the remedy. GET /v1/boards/{board}/changes
+   * Each change of a board once and in the order of commits, over the ends of periods, until the caller breaks off or the
+   * signal ends; it begins at `after`. It asks for further changes when the caller has taken all before them. It throws a
+   * ProblemError "history-changed" or "log-pruned" if the caller has to export the board again. GET /v1/boards/{board}/changes
    */
   async *readChanges(board: string, options: Query<"readChanges"> & CallOptions = {}): AsyncGenerator<BoardChange, void, undefined> {
     let after = options.after;
@@ -152,7 +152,7 @@ export class Leaderboard {
     return this.#repeat(call, (signal) => this.#send(call, signal));
   }
 
-  /** pages sends a request, and as an iterable those for the pages after it. */
+  /** pages sends a request. Its result also iterates over the pages after the first one. */
   #pages(id: Id, args: unknown[]): Promise<any> & AsyncIterable<any> {
     const ask = async (cursor?: string) => {
       const call = this.#call(id, args, cursor);
@@ -223,7 +223,7 @@ export type BoardChange =
   | { period: string; seq: number; committed_at: string; member: string; before: ChangedEntry | null; after: ChangedEntry | null; cursor: string }
   | { end: true; period: string; next: string | null };
 
-/** What a member has in a period before or after a change. */
+/** The entry of a member before or after a change. */
 export interface ChangedEntry {
   score: bigint;
   tiebreak: bigint;
@@ -231,10 +231,10 @@ export interface ChangedEntry {
   created_time: string;
 }
 
-/** What streamPage may be given. */
+/** The options of streamPage. */
 export type StreamOptions = Omit<Query<"streamPage">, "passed"> & CallOptions & {
   /**
-   * Is called each time another member passes `member`, on a board whose rule notify has it told, at first with what has happened in
+   * Is called each time another member passes `member`, on a board whose rule notify reports it. The first calls may be for
    * the last minute. It needs a key that may read the board, or the member's own token.
    */
   onPassed?: ((notice: Schemas["MemberPassedEvent"]["data"]) => void) | undefined;
@@ -243,7 +243,7 @@ export type StreamOptions = Omit<Query<"streamPage">, "passed"> & CallOptions & 
 /** newKey is an Idempotency-Key. (crypto.randomUUID is for pages of https only.) */
 const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** segment is a part of a path. What an address cannot hold as one is refused: "..", say, would be another address. */
+/** segment returns a part of a path. It refuses texts that no address can hold as a part: "..", say, would be another address. */
 function segment(value: unknown): string {
   const text = String(value ?? "");
   if (/^\.{0,2}$/.test(text)) throw new TypeError(`${JSON.stringify(text)} cannot be a part of a path`);
@@ -258,7 +258,7 @@ function milliseconds(duration: unknown): number {
   return sum;
 }
 
-/** read returns what an answer says. */
+/** read returns the value in an answer. */
 async function read(response: Response, plain: boolean): Promise<unknown> {
   if (response.status === 204) return undefined;
   const text = await response.text();

@@ -3,14 +3,14 @@ import type { ProblemCode, Schemas } from "./types.js";
 /** An answer that is an error: a problem (RFC 9457), or what somebody between said instead. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
-  /** Stable, such as "not-ranked"; "" when whoever answered is no leaderboard server. */
+  /** Stable, such as "not-ranked"; "" for an answer that is not from a leaderboard server. */
   readonly code: ProblemCode | "" | (string & {});
   readonly status: number;
   readonly title: string;
   readonly detail: string;
-  /** The places of the request, each with what is wrong there. */
+  /** The places of the request, each with its fault. */
   readonly errors: Schemas["InputError"][];
-  /** What the server's log and audit know the request by. */
+  /** The id of the request in the server's log and audit. */
   readonly requestId: string | undefined;
   /** The run that failed, of "run-failed". */
   readonly run: Schemas["Run"] | undefined;

@@ -2,7 +2,7 @@ import { connectionError } from "./errors.js";
 import { parse } from "./json.js";
 import type { Schemas } from "./types.js";
 
-/** An event as an endpoint is sent it; `type` tells which. Later versions add kinds: take those too. */
+/** The event in a request to an endpoint, by its `type`. Later versions add kinds: accept them too. */
 export type WebhookEvent = Schemas["PeriodClosedEvent"] | Schemas["BoardChangedEvent"] | Schemas["MemberEvent"] | Schemas["MemberPassedEvent"] | Schemas["SubmissionEvent"];
 
 /** In the data of an event all names are the API's. */

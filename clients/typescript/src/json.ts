@@ -3,7 +3,7 @@ import { open, wide, wideMaps } from "./generated/operations.js";
 // JSON.parse reads numbers as doubles, which are exact up to 2^53. Scores and tiebreaks are 64-bit integers: they are read
 // as bigint, by the names of their properties, which the API's document gives, and written digit by digit.
 
-/** A long integer and the name before it. A match within a string has a backslash before its first quote, so what comes out is JSON too. */
+/** A long integer and the name before it. A match within a string has a backslash before its first quote, so the result is JSON too. */
 const longIntegers = /("\w+"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
 
 /** parse reads an answer, its 64-bit integers as bigint, but for objects by the names in `opaque`, whose members are not the API's. */
@@ -25,7 +25,7 @@ function restore(value: any, exact: any, all: boolean, opaque: ReadonlySet<strin
   }
 }
 
-/** stringify writes a body, its 64-bit integers exactly. One that is given as a number beyond 2^53 is a RangeError: it may be another already. */
+/** stringify writes a body, its 64-bit integers exactly. A number beyond 2^53 is a RangeError: it may have lost digits already. */
 export function stringify(value: unknown): string {
   return encode(value, false, false) ?? "null";
 }

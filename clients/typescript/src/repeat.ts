@@ -11,10 +11,10 @@ interface Rules {
 }
 
 /**
- * repeat makes attempts until one succeeds, or fails in a way that another would not mend, or the time is over. The pause is
- * what the server asks for and up to a second more; otherwise it doubles from 100 ms to 5 s, each between half of it and the
- * whole, so that clients that failed together do not come back together. An attempt is told whether the server may have done
- * what an earlier one asked for.
+ * repeat makes attempts until one succeeds, or fails in a way that another attempt would not change, or the time is over. If
+ * the server asks for a pause, repeat adds up to a second. Otherwise the pause doubles from 100 ms to 5 s, each between half
+ * of it and the whole, so that clients that failed together do not come back together. maybeDone: the server may have carried
+ * out an earlier attempt.
  */
 export async function repeat<T>(attempt: (maybeDone: boolean) => Promise<T>, { safe, maxWait, signal, onRetry }: Rules): Promise<T> {
   const deadline = Date.now() + maxWait;
@@ -35,14 +35,14 @@ export async function repeat<T>(attempt: (maybeDone: boolean) => Promise<T>, { s
   }
 }
 
-/** mayPass says whether a call that failed may be sent again, and may fare better. */
+/** mayPass reports whether a failed call may be sent again, and may succeed. */
 function mayPass(error: unknown, safe: boolean): boolean {
   if (!(error instanceof ProblemError)) return safe && error instanceof ConnectionError;
   if (error.run) return false; // the next one would do the same work again
   return nothingDone(error) || (safe && [408, 502, 503, 504].includes(error.status));
 }
 
-/** nothingDone says whether the server has certainly not done what a call that failed asked for. */
+/** nothingDone reports whether the server has certainly not carried out a failed call. */
 const nothingDone = (error: unknown) => error instanceof ProblemError && (error.status === 429 || error.code === "overloaded");
 
 /** within gives an attempt a signal that ends with the caller's, or when the attempt has taken too long. */

@@ -3,13 +3,13 @@ import type { components, operations } from "./generated/api.js";
 /** The schemas of the API, as its document names them: `Schemas["TopAnswer"]`. */
 export type Schemas = components["schemas"];
 
-/** A 64-bit integer that is sent: digits as they are, a bigint, or a number up to 2^53. */
+/** A 64-bit integer to send: digits, a bigint, or a number up to 2^53. */
 export type Integer = bigint | number | string;
 
-/** What may be sent where T is read: a bigint may be any Integer. */
+/** The type to send for a T: any Integer for a bigint. */
 export type Sent<T> = T extends bigint ? Integer : T extends object ? { [K in keyof T]: Sent<T[K]> } : T;
 
-/** Parameters of a query, any of which may be undefined, which leaves it out. */
+/** Parameters of a query. An undefined parameter is left out. */
 export type Query<Id extends keyof operations> = { [K in keyof Parameters<Id>]: Parameters<Id>[K] | undefined };
 type Parameters<Id extends keyof operations> = NonNullable<operations[Id]["parameters"]["query"]>;
 
@@ -19,7 +19,7 @@ export type Pages<T> = Promise<T> & AsyncIterable<T>;
 /** The problem codes of the API, such as "board-not-found". */
 export type ProblemCode = Schemas["ProblemType"] extends `/problems/${infer Code}` ? Code : never;
 
-/** What any call may be given. */
+/** The options of every call. */
 export interface CallOptions {
   /** Ends the call, which then throws the signal's reason. */
   signal?: AbortSignal | undefined;

@@ -47,7 +47,7 @@ test("TypeScript", async () => {
   assert.equal(await compiled(), said);
 });
 
-/** compiled compiles the program in TypeScript, runs it and returns what it prints. */
+/** compiled compiles the program in TypeScript, runs it and returns its output. */
 async function compiled(): Promise<string> {
   await writeFile(join(folder, "tsconfig.json"), '{ "extends": "../../test/tsconfig.json", "compilerOptions": { "rootDir": ".", "outDir": "js" }, "include": ["*.ts"] }');
   await run(join(own, "node_modules/.bin/tsc"), ["-p", folder]).catch((error: { stdout: string }) => assert.fail(error.stdout));

@@ -17,7 +17,7 @@ export const lost: Answer = () => Promise.reject(new TypeError("fetch failed"));
 /** silence answers when the request is given up. */
 export const silence: Answer = ({ signal }) => new Promise((_, reject) => signal!.addEventListener("abort", () => reject(signal!.reason)));
 
-/** A request of the script, as it was sent. */
+/** A request as the client sent it. */
 export interface Sent {
   url: string;
   method: string;

@@ -68,7 +68,7 @@ test("metadata is kept with its entry, shown where it is asked for, and stays as
   assert.deepEqual(entries.map((e) => [e.member, e.score, e.metadata]), [["ada", odd, metadata], ["bob", 2n, undefined]]);
   assert.deepEqual((await lb.getMember(b, "ada", { metadata: true })).metadata, metadata);
   assert.equal((await lb.getMember(b, "ada")).metadata, undefined);
-  await lb.submitScores(b, { entries: [{ member: "ada", score: odd + 1n }] }); // an entry that brings none has none
+  await lb.submitScores(b, { entries: [{ member: "ada", score: odd + 1n }] }); // a submission without metadata removes it
   assert.equal((await lb.getMember(b, "ada", { metadata: true })).metadata, undefined);
 });
 
@@ -247,7 +247,7 @@ async function eventOperations(lb: Leaderboard): Promise<void> {
   const made = await lb.putEndpoint("ts", { url: "https://hooks.example:1/hooks", kinds: ["board.changed"] });
   assert.match(made.secret!, /^whsec_/);
   assert.equal((await lb.getEndpoint("ts")).url, "https://hooks.example:1/hooks");
-  assert.ok((await lb.listEndpoints()).endpoints.some((e) => e.name === "ts")); // tests of the console beside this one have others
+  assert.ok((await lb.listEndpoints()).endpoints.some((e) => e.name === "ts")); // tests of the console, at the same time, have others
   const tested = await lb.testEndpoint("ts");
   assert.deepEqual([tested.delivered, tested.status], [false, null], "an address that is none was sent to");
   assert.notEqual((await lb.rotateEndpoint("ts", { overlap: "1h" })).secret, made.secret);

@@ -20,7 +20,7 @@ export function always(b: Schemas["Board"], p: Schemas["Profile"], f: Schemas["F
   return [texts, bits, rank, scores, values, ops];
 }
 
-// @ts-expect-error a submission has a member; one that only changes fields has no score
+// @ts-expect-error a submission has a member; a submission that only changes fields has no score
 export const noMember: Sent<Schemas["Submission"]> = { score: 1 };
 // @ts-expect-error there is no such mode
 export const noMode: Sent<Schemas["BoardRules"]> = { mode: "loose" };

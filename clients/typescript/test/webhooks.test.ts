@@ -1,5 +1,5 @@
-// The receivers of examples/webhooks: what a server sends them, and what a forger would. Signatures are
-// verified by standardwebhooks besides, which is another implementation than the server's.
+// The receivers of examples/webhooks get a server's events and a forger's. Signatures are also verified by standardwebhooks, an
+// implementation other than the server's.
 import assert from "node:assert/strict";
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { createHmac } from "node:crypto";
@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url)), own = join
 const { LEADERBOARD_URL: url = "", LEADERBOARD_KEY: key = "", GO = "go" } = process.env;
 const lb = new Leaderboard({ url, key });
 
-/** An event as it was sent. */
+/** An event as the server sent it. */
 interface Sent { headers: Record<string, string>; body: string }
 
 let folder: string, secret: string, sent: Sent[];

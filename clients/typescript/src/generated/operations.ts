@@ -307,7 +307,7 @@ export const table = {
   getAsset: "GET /assets/{file}",
 } as const;
 
-/** The properties that are 64-bit integers, those that are maps of them, and those whose names are the caller's own. */
+/** The properties with 64-bit integers, the properties with maps of them, and the properties whose names are the caller's own. */
 export const wide = new Set(["above", "from", "max_delta", "max_score", "min_score", "new_score", "new_tiebreak", "per_second", "previous_score", "score", "tiebreak", "to"]);
 export const wideMaps = new Set(["add", "fields", "set"]);
 export const open = new Set(["after", "attributes", "before", "checks", "data", "labels", "metadata"]);
