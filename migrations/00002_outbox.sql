@@ -58,7 +58,7 @@ CREATE TABLE IF NOT EXISTS deliveries (
     KEY deliveries_event (event_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
--- The row that those who enter events share and that those who change endpoints lock. Version 0: there was no endpoint yet.
+-- A transaction that enters events shares this row; a change of endpoints locks it. Version 0: there was no endpoint yet.
 INSERT INTO table_versions (name, version, changed_at) VALUES ('endpoints', 0, NOW(6)) ON DUPLICATE KEY UPDATE version = version;
 
 -- +goose Down

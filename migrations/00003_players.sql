@@ -1,5 +1,5 @@
--- Players' tokens: who issues them, what signs those of this service, and whose ended early. Servers keep all three in memory,
--- by the row "tokens" of table_versions.
+-- Players' tokens: their issuers, the keys of this service's own tokens, and members whose tokens ended early. Servers keep all
+-- three in memory, by the row "tokens" of table_versions.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,4 +1,4 @@
--- Boards whose rule notify has members told of being passed, and how far their change logs were read for that.
+-- Boards whose rule notify reports passed members, and how far their change logs were read for it.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,5 +1,5 @@
--- Metadata of entries, on boards with the rule metadata. An entry's row has the whole key of the entry that it is of, so that
--- it is shown beside no other. What was submitted once is stored once, for the rows of all windows.
+-- Metadata of entries, on boards with the rule metadata. A row has the whole key of its entry, so that no other entry shows it.
+-- The metadata of one submission is stored once, for the rows of all windows.
 
 -- +goose NO TRANSACTION
 -- +goose Up

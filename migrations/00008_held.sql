@@ -1,4 +1,4 @@
--- Submissions that wait for an admin, and those that were decided, for as long as their board says.
+-- Submissions that wait for an admin, and decided ones, for as long as their board says.
 
 -- +goose NO TRANSACTION
 -- +goose Up

@@ -1,4 +1,4 @@
--- No program is followed by name any more: a cursor is enough.
+-- The service follows no program by name: a cursor is enough.
 
 -- +goose NO TRANSACTION
 -- +goose Up

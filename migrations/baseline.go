@@ -18,14 +18,14 @@ import (
 
 // How a program recognizes its own schema.
 //
-// The numbers of migrations do not suffice: until v0.1.1 the baseline was edited in place. So the first Up writes the
-// SHA-256 of the baseline into the table schema_baseline before anything else, and the Down that ends with nothing
-// drops that table before anything else. A database is then in one of these states, wherever a process was killed:
+// The numbers of migrations do not suffice: until v0.1.1 the baseline was edited in place. So the first Up writes the SHA-256 of
+// the baseline into the table schema_baseline before anything else, and the Down that ends with nothing drops that table before
+// anything else. A database is then in one of these states, wherever a process was killed:
 //
 //	nothing of ours                     Up may begin
-//	our baseline, version 0             an Up that was cut short; Up goes on
+//	our baseline, version 0             an Up that was cut short; Up continues
 //	our baseline, version n             n migrations are applied; more than this program has if a newer one was here
-//	no baseline, 1 ≤ version ≤ Latest   a Down that was cut short; Down goes on
+//	no baseline, 1 ≤ version ≤ Latest   a Down that was cut short; Down continues
 //	anything else                       ErrOtherSchema
 const (
 	baselineTable  = "schema_baseline"

@@ -68,7 +68,7 @@ func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 	return done, nil
 }
 
-// Down reverts the newest applied migration, and deletes its data. The result is nil when none is applied. An unknown
+// Down reverts the newest applied migration, and deletes its data. The result is nil if no migration is applied. An unknown
 // migration is an error, like ErrOtherSchema; nothing was done then.
 func Down(ctx context.Context, db *sql.DB) (*Applied, error) {
 	var done *Applied

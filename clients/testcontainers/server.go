@@ -1,5 +1,5 @@
-// Package leaderboardtest starts a leaderboard server in containers, for the tests of programs that use one: the image of the service with a
-// MySQL and a Redis of its own, on a network of their own.
+// Package leaderboardtest starts a leaderboard server in containers, for the tests of programs that use one: the image of the
+// service with a separate MySQL and Redis, on a separate network.
 //
 //	server, err := leaderboardtest.Run(ctx, leaderboardtest.WithImage("ghcr.io/you/leaderboard:v0.1.1"))
 //	if err != nil { … }
