@@ -69,7 +69,7 @@ func (a *asker) get(path string, query url.Values, out any) (*rejection, error) 
 func (a *asker) need(path string, query url.Values, out any) bool {
 	problem, err := a.get(path, query, out)
 	if err != nil {
-		panic(err) // the server tells the reader and logs it
+		panic(err) // the server answers 500 and logs it
 	}
 	if problem != nil && a.worst == nil {
 		a.worst = problem
@@ -77,7 +77,7 @@ func (a *asker) need(path string, query url.Values, out any) bool {
 	return problem == nil
 }
 
-// aside is get for what the page can do without, and its script need not be told. It reports whether there is an answer.
+// aside is get for additions to the page that its script does not need. It reports whether there is an answer.
 func (a *asker) aside(path string, query url.Values, out any) bool {
 	problem, err := a.get(path, query, out)
 	delete(a.told, path+"?"+query.Encode())

@@ -50,7 +50,7 @@ type chunk struct {
 	Name    string   `json:"name"`
 }
 
-// loadAssets reads and compresses what is built.
+// loadAssets reads and compresses the built files.
 func loadAssets(from fs.FS, base string) (*assets, error) {
 	out := &assets{at: base + "/assets/", files: map[string]*asset{}, entries: map[string]sources{}}
 	files, err := fs.ReadDir(from, ".")
@@ -93,7 +93,7 @@ func (a *assets) readManifest(body []byte) error {
 	return nil
 }
 
-// add adds the files that a chunk needs: its styles after those of its imports.
+// add adds the files that a chunk needs. The styles of its imports come first.
 func (e *sources) add(at string, manifest map[string]chunk, c *chunk, seen map[string]bool) {
 	for _, name := range c.Imports {
 		if seen[name] {

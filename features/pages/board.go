@@ -53,7 +53,7 @@ func (b *rules) Empty() string {
 	}
 }
 
-// wideScore is how many characters a score may have beside a name on a phone. web/src/shared/format.ts has it too.
+// wideScore is the most characters of a score that fit next to a name on a phone. web/src/shared/format.ts has it too.
 const wideScore = 15
 
 // Long reports whether scores are so long that phones need smaller text.
@@ -64,7 +64,7 @@ func (b *rules) Long(entries []entry) bool {
 // podium is how many members stand on it.
 const podium = 3
 
-// Rows returns the entries of the table: those who do not stand on the podium.
+// Rows returns the entries of the table: all but the podium.
 func (v *boardView) Rows() []entry { return v.Top.Entries[len(v.Podium()):] }
 
 // Podium returns the first three of the ranking, when the page begins with them and there are three.
@@ -93,7 +93,7 @@ type found struct {
 	next   *entry // the nearest one ahead with another score
 }
 
-// ahead returns the nearest entry ahead with another score, of those around; nil: there is none.
+// ahead returns the nearest entry ahead with another score, among the entries around the member, or nil.
 func (f *found) ahead(around []entry) *entry {
 	at := slices.IndexFunc(around, func(e entry) bool { return e.Member == f.Member })
 	for i := at - 1; i >= 0; i-- {
@@ -104,7 +104,8 @@ func (f *found) ahead(around []entry) *entry {
 	return nil
 }
 
-// Next returns the entry at the next rank; nil: there is none, or scores are moments, which are no distance apart.
+// Next returns the entry at the next rank. It returns nil for the leaders, and if scores are dates, because dates have no
+// distance in points.
 func (f *found) Next(d *leaderboard.Display) *entry {
 	if d != nil && d.Kind == leaderboard.DisplayKindDate {
 		return nil
@@ -131,7 +132,7 @@ type boardView struct {
 	First, Previous, Next    string // pages of the ranking, empty at the ends
 	Member                   string
 	Found                    *found
-	Named                    []entry // members whose names begin so, when none has that id
+	Named                    []entry // members whose names begin with the text, if no member has it as id
 	Unfound                  string  // the key of the text for nobody
 	More                     bool    // there are more of them
 	Window, Period, ModeName string  // as chosen, for the form
@@ -188,7 +189,7 @@ func (h *handlers) boardView(a *asker, q *question, b *rules, l *language) *boar
 	return v
 }
 
-// neighbours asks for those of the member that a frame names. A member without an entry has none: then the frame shows the top.
+// neighbours asks for the entries around the member that a frame names. If the member has no entry, the frame shows the top.
 func (v *boardView) neighbours(a *asker, q *question, t *top) bool {
 	if !q.isAround() {
 		return false
@@ -202,7 +203,7 @@ func (v *boardView) Link(member string) string {
 	return v.question.link("member", member, "offset", positive(v.question.offset))
 }
 
-// pages are those before and after this one.
+// pages sets the links to the pages before and after this page.
 func (v *boardView) pages(q *question) {
 	limit := int64(q.limit)
 	if q.offset > 0 {
@@ -239,7 +240,7 @@ func (v *boardView) choices(q *question, l *language) {
 	}
 }
 
-// periods are the latest ones of the window; all_time has one.
+// periods sets the links to the latest periods of the window. The window all_time has no links.
 func (v *boardView) periods(a *asker, q *question) {
 	if v.Top == nil || v.Top.Window == "all_time" {
 		return
@@ -272,7 +273,7 @@ func (v *boardView) labels(a *asker) {
 		if len(v.Labels) == mostLabels {
 			return
 		}
-		if name == leaderboard.PartOf || v.Rules.Face != nil && name == v.Rules.Face.Parts { // parts have links of their own
+		if name == leaderboard.PartOf || v.Rules.Face != nil && name == v.Rules.Face.Parts { // parts have separate links
 			continue
 		}
 		value := v.Rules.Labels[name]
@@ -294,13 +295,13 @@ const mostParts = 250
 
 // partOf is a board of a part of the members.
 type partOf struct {
-	Value  string `json:"value"` // of the label that tells parts apart; "": all members
+	Value  string `json:"value"` // value of the label that names the part; "": all members
 	Board  string `json:"board"`
 	Link   string `json:"-"`
 	Chosen bool   `json:"-"`
 }
 
-// parts are the boards that are labelled as parts of this one, or of the one that this is a part of.
+// parts sets the links to the boards labelled as parts of this board, or of the board that this is a part of.
 func (v *boardView) parts(a *asker, q *question) {
 	face := v.Rules.Face
 	if face == nil || face.Parts == "" {
@@ -329,7 +330,7 @@ func (v *boardView) parts(a *asker, q *question) {
 	v.Parts = out
 }
 
-// PartsLabel returns the label that tells the parts apart.
+// PartsLabel returns the label that names the parts.
 func (v *boardView) PartsLabel() string { return v.Rules.Face.Parts }
 
 // PartsTold returns the parts as JSON, for the script.
@@ -338,8 +339,8 @@ func (v *boardView) PartsTold() (string, error) {
 	return string(told), err
 }
 
-// find asks for a member and the entries around it. When the member is not there, it may be a name: the only one that fits is meant, of several
-// the reader chooses.
+// find asks for a member and the entries around it. If no member has that id, the text may be a name: a single match is shown,
+// and among several the reader chooses.
 func (v *boardView) find(a *asker, q *question) {
 	if !v.isMissing(a, q) {
 		return

@@ -34,13 +34,13 @@ func (e *entry) Name() string {
 	return e.Member
 }
 
-// told is one member of an entry's metadata as people read it.
+// told is one member of an entry's metadata, as text.
 type told struct {
 	Text string
 	Link bool // the text is an address on this server
 }
 
-// Told returns the metadata by the names of its members: text, whatever is in it. web/src/shared/metadata.ts does it too.
+// Told returns the metadata by the names of its members, all as text. web/src/shared/metadata.ts does it too.
 func (e *entry) Told() map[string]told {
 	out := make(map[string]told, len(e.Metadata))
 	for name, value := range e.Metadata {

@@ -25,7 +25,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Bounds of what an operator may choose.
+// Bounds of an operator's choices.
 const (
 	maxSiteTitle  = 60  // characters
 	maxSiteFooter = 500 // characters
@@ -39,9 +39,9 @@ const (
 type Face struct {
 	Title  string      // plain text, "": Leaderboards, in the language of the page
 	Accent color.Color // of links and marks; nil: blue
-	Logo   *Logo       // beside the title; nil: three bars
+	Logo   *Logo       // next to the title; nil: three bars
 	Footer string      // plain text below the pages, in which addresses are links; "": none
-	Header string      // what the header leads to, as CheckHeader wants it; "": nothing
+	Header string      // links in the header, in the form of CheckHeader; "": none
 	Logos  Logos       // that boards may have on their pages
 }
 
@@ -175,7 +175,8 @@ func ReadLogos(folder string) (Logos, error) {
 	return out, nil
 }
 
-// newLogo looks at what a picture is, and not at the name of its file. It decodes all of it, so that readers never see half a picture.
+// newLogo makes a logo of a picture. The content decides on its format, not the name of a file. It decodes all of the picture, so
+// that readers never see half of it.
 func newLogo(body []byte) (*Logo, error) {
 	_, ext, err := decodePicture(body)
 	if err != nil {
@@ -213,7 +214,7 @@ func decodePicture(body []byte) (picture image.Image, ext string, err error) {
 
 // face is a Face as templates use it.
 type face struct {
-	Title  string // the operator's; "": it is what leaderboards are called in each language
+	Title  string // the operator's; "": the word for leaderboards in each language
 	Icon   string // six hexadecimal digits, of the icon of the program
 	Logo   string // address of the logo; "": none
 	Footer []part
@@ -225,7 +226,7 @@ type face struct {
 	logos  map[string]string // addresses of the pictures that boards may have, by name
 }
 
-// ownFace is what the page of a board shows beside the face of the installation.
+// ownFace is a board's part of its page's look; the rest is the look of the installation.
 type ownFace struct {
 	Logo   string // address of a picture; "": none
 	Footer []part
@@ -234,7 +235,8 @@ type ownFace struct {
 // part is a piece of a text.
 type part struct{ Text, Link string } // Link is "" unless it is an address
 
-// usualFace returns the look of the program, with the accents of web/src/shared/base.css for what no stylesheet reaches.
+// usualFace returns the look of the program. Its accents, from web/src/shared/base.css, are for icons and pictures, which no
+// stylesheet reaches.
 func usualFace() *face {
 	return &face{light: rgb{0x31, 0x51, 0xd3}, dark: rgb{0x8d, 0xa4, 0xff}}
 }
@@ -266,7 +268,7 @@ func (a *assets) dress(of *Face) (*face, error) {
 	return out, nil
 }
 
-// worn returns the face of a board's page: what the rules of the board say, and else what the installation has.
+// worn returns the look of a board's page: the installation's, with the changes of the board's rules.
 func (a *assets) worn(f *face, own *leaderboard.Face) *face {
 	if own == nil {
 		return f
@@ -287,7 +289,7 @@ func accentFile(c rgb, style string) string {
 	return "accent-" + c.hex()[1:] + "-" + hex.EncodeToString(sum[:4]) + ".css"
 }
 
-// accentSheet returns the stylesheet with a name; nil when there is none.
+// accentSheet returns the stylesheet with a name, or nil.
 func accentSheet(name string) *asset {
 	hexed, isAccent := strings.CutPrefix(name, "accent-")
 	if digits, _, ok := strings.Cut(hexed, "-"); isAccent && ok {
@@ -336,7 +338,7 @@ func parts(text string) (out []part) {
 // rgb is a colour of sRGB, without transparency.
 type rgb struct{ R, G, B uint8 }
 
-// RGBA makes it a color.Color.
+// RGBA implements color.Color.
 func (c rgb) RGBA() (r, g, b, a uint32) { return color.RGBA{c.R, c.G, c.B, 255}.RGBA() }
 
 func rgbOf(c color.Color) rgb {
@@ -370,12 +372,12 @@ func contrast(a, b rgb) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// readable is the contrast of text that WCAG 2 asks for (AA), and a little, for what browsers round.
+// readable is the contrast that WCAG 2 asks for text (AA), and a little more, because browsers round colours.
 const readable = 4.6
 
 // A scheme has the colours of web/src/shared that an accent has to go with.
 type scheme struct {
-	ends  rgb   // where an accent goes that cannot be told from the ground
+	ends  rgb   // the colour toward which an accent changes until it is readable
 	on    []rgb // grounds that letters in the accent stand on
 	panel rgb   // which marks of rows are tinted from
 	text  []rgb // letters on these

@@ -36,8 +36,8 @@ func asGIF(out *bytes.Buffer, i image.Image) error  { return gif.Encode(out, i, 
 // webpOfOnePixel is a whole WebP picture.
 const webpOfOnePixel = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
 
-// TestReadLogo: a logo is taken by what it is, whatever its file is called, and one that is too large, not whole or of another kind is
-// refused in words.
+// TestReadLogo: the content of a logo decides on its format, not the name of its file. A logo that is too large, not whole or of
+// another format is refused with the reason.
 func TestReadLogo(t *testing.T) {
 	whole := encoded(t, 20, 10, asPNG)
 	for name, c := range map[string]struct {
@@ -108,7 +108,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestAccents: whatever the accent is, letters in it and on its tint can be read in both schemes, and one that can be read already stays.
+// TestAccents: letters in any accent, and on its tint, are readable in both schemes, and a readable accent stays unchanged.
 func TestAccents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := rgb{rapid.Byte().Draw(t, "red"), rapid.Byte().Draw(t, "green"), rapid.Byte().Draw(t, "blue")}
@@ -137,7 +137,7 @@ func TestAccents(t *testing.T) {
 	}
 }
 
-// TestColoursOfAccents: the colours that accents have to go with are those of the stylesheets.
+// TestColoursOfAccents: the colours around accents are the colours of the stylesheets.
 func TestColoursOfAccents(t *testing.T) {
 	css, err := os.ReadFile("../../web/src/shared/base.css")
 	if err != nil {
@@ -155,7 +155,8 @@ func TestColoursOfAccents(t *testing.T) {
 	}
 }
 
-// TestFace: what an operator chose is on every page, as text; its files have their types, and an address that changes with them.
+// TestFace: the operator's title, footer and logo are on every page, as text; files have their types, and addresses that change
+// with the content.
 func TestFace(t *testing.T) {
 	logo, err := newLogo(encoded(t, 20, 10, asPNG))
 	if err != nil {
@@ -210,7 +211,7 @@ func TestFace(t *testing.T) {
 	}
 }
 
-// hostileFace is the API with a board that has a face of its own, whose footer is anything.
+// hostileFace is the API with a board that has a face, with markup in its footer.
 func hostileFace(face string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/boards/demo" {
@@ -221,8 +222,8 @@ func hostileFace(face string) http.Handler {
 	})
 }
 
-// TestBoardFace: a board has an accent, a logo and a footer of its own on its page, as text and pictures, beside those of the installation, and
-// nowhere else. A logo that there is not, and an accent in another form, are none.
+// TestBoardFace: a board's accent, logo and footer are on its page, as text and pictures, together with the footer of the
+// installation, and on no other page. A missing logo, and an ill-formed accent, are ignored.
 func TestBoardFace(t *testing.T) {
 	logo, err := newLogo(encoded(t, 20, 10, asPNG))
 	if err != nil {
@@ -278,7 +279,8 @@ func TestBoardFace(t *testing.T) {
 	}
 }
 
-// TestReadLogos: pictures of boards are the files of a folder, by names that rules can have, so many at most; what is none stops the start.
+// TestReadLogos: pictures of boards are the files of a folder, with names that rules can have, up to a bound. A file that is no
+// picture stops the start.
 func TestReadLogos(t *testing.T) {
 	whole := encoded(t, 20, 10, asPNG)
 	for name, c := range map[string]struct {
@@ -313,7 +315,7 @@ func manyLogos(body []byte) map[string][]byte {
 	return out
 }
 
-// TestHeader: the header of an installation leads to what the operator says, in the language of the reader, and to nothing else.
+// TestHeader: the header of an installation has the operator's links, in the language of the reader, and no others.
 func TestHeader(t *testing.T) {
 	read := func(header, path string) string {
 		site, err := Load(&Options{Face: Face{Header: header}, Base: "/games"})
@@ -349,8 +351,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestBoardParts: the page of a board, and of each part of it, leads to all of them by what their label says, in order; its script is sent no more
-// than that. Without an answer there is no choice, and the page is the same.
+// TestBoardParts: the page of a board, and of each part of it, has links to all of them, sorted by the value of their label; the
+// script is sent only these. Without an answer of the API the page has no such links.
 func TestBoardParts(t *testing.T) {
 	site, err := Load(&Options{})
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *Settings) Parsers() map[string]func(string) error {
 	}
 }
 
-// Feature returns what the folder registers. It offers the pages, which are loaded once the process has all features.
+// Feature returns the feature's settings and its loader of pages. The pages are loaded after all features are open.
 func Feature() features.Feature {
 	s := &Settings{}
 	return features.Feature{Name: "pages", Settings: s, Open: func(e *features.Engine) features.Opened {
@@ -48,7 +48,7 @@ type loader struct {
 	server   features.Server
 }
 
-// LoadPages returns what makes the handler of the pages, which reads from api.
+// LoadPages loads the pages, and returns a function that makes their handler, which reads from api.
 func (l *loader) LoadPages() (handler func(api http.Handler) http.Handler, err error) {
 	o := Options{Face: l.settings.Face, Language: l.settings.Language, Base: l.server.Base}
 	o.Face.Header = cmp.Or(o.Face.Header, l.server.Header)

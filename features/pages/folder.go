@@ -31,7 +31,7 @@ func ReadFolder(folder string) (out Folder, err error) {
 	return out, nil
 }
 
-// read takes over what one file says.
+// read reads the setting in one file.
 func (f *Folder) read(name, path string) (err error) {
 	switch name {
 	case "title.txt":
@@ -62,7 +62,7 @@ func (f *Folder) read(name, path string) (err error) {
 	return err
 }
 
-// readLine reads a file with one line, and what check makes of it.
+// readLine reads a file with one line, and parses the line by check.
 func readLine[T any](path string, check func(string) (T, error)) (out T, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

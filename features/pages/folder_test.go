@@ -24,7 +24,7 @@ func written(t *testing.T, files map[string]string) string {
 	return folder
 }
 
-// TestReadFolder: the files of a folder say how the pages look, each may be missing, and one that says nothing is refused by its name.
+// TestReadFolder: each file of a folder is a setting of the pages' look and may be missing. A file with another name is refused.
 func TestReadFolder(t *testing.T) {
 	logo := string(encoded(t, 20, 10, asPNG))
 	whole := map[string]string{

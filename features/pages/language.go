@@ -22,7 +22,7 @@ import (
 //go:embed languages
 var languageFiles embed.FS
 
-// DefaultLanguage is that of readers whose languages there are not.
+// DefaultLanguage is the language for readers whose languages the pages do not have.
 const DefaultLanguage = "en"
 
 // language is the words of the pages in one language, and how it writes numbers. The scripts of a page get the whole file.
@@ -55,7 +55,7 @@ func (f *forms) UnmarshalJSON(body []byte) error {
 
 // languages are all that there are.
 type languages struct {
-	all     []*language // by tag, that of the site first
+	all     []*language // sorted by tag, with the site's language first
 	english *language
 	match   xlanguage.Matcher
 }
@@ -131,7 +131,7 @@ func (l *languages) named(r *http.Request) *language {
 // mostAccepted is how much of Accept-Language is read, in bytes. Browsers send a tenth of it.
 const mostAccepted = 500
 
-// of returns the language of the answer to a reader: that of the address, or else the best of those that the browser asks for.
+// of returns the language for a reader: the language in the address, or else the best match for the browser's.
 func (l *languages) of(r *http.Request) *language {
 	if named := l.named(r); named != nil {
 		return named
@@ -148,7 +148,7 @@ func (l *languages) of(r *http.Request) *language {
 	return l.all[at]
 }
 
-// shared returns the language of what other sites show of a page. Their programs send no Accept-Language that is a reader's.
+// shared returns the language of previews on other sites. The programs of other sites send no reader's Accept-Language.
 func (l *languages) shared(r *http.Request) *language {
 	if named := l.named(r); named != nil {
 		return named
@@ -159,8 +159,8 @@ func (l *languages) shared(r *http.Request) *language {
 // errText reports a fault in a template.
 var errText = errors.New("want pairs of a place and its value")
 
-// Text returns a text with its places filled: pairs of names and values. A whole number is written as the language does, and one that is
-// called n chooses the form.
+// Text returns a text with its places filled: pairs of names and values. A whole number is written as the language does, and the
+// number called n chooses the form.
 func (l *language) Text(key string, places ...any) (string, error) {
 	return l.fill(key, places, func(literal string) string { return literal }, func(v any) string {
 		switch v := v.(type) {
@@ -193,7 +193,7 @@ func (l *language) Rich(key string, places ...any) (template.HTML, error) {
 func (l *language) say(key string, places ...any) string {
 	out, err := l.Text(key, places...)
 	if err != nil {
-		panic(err) // the server tells the reader and logs it
+		panic(err) // the server answers 500 and logs it
 	}
 	return out
 }
@@ -233,7 +233,7 @@ func (l *language) fill(key string, places []any, literal func(string) string, v
 	}
 }
 
-// form returns the form of a category, or else the one that fits every number.
+// form returns the form of a category, or else the form that fits every number.
 func (f forms) form(category string) string {
 	if text, ok := f[category]; ok {
 		return text
@@ -244,8 +244,8 @@ func (f forms) form(category string) string {
 // million is from where on Romance languages say "a million *of* members".
 const million = 1_000_000
 
-// category returns the plural category of a number. x/text has the rules of 2017; since then whole millions in Spanish, French and
-// Portuguese are many, as they are in browsers.
+// category returns the plural category of a number. x/text has the rules of 2017; since then whole millions in Spanish, French
+// and Portuguese are many, also in browsers.
 func (l *language) category(rules *plural.Rules, n int64) string {
 	n = max(n, -n)
 	if base, _ := l.tag.Base(); rules == plural.Cardinal && n > 0 && n%million == 0 && strings.Contains(" es fr pt ", " "+base.String()+" ") {

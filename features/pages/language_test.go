@@ -38,7 +38,7 @@ func places(f forms) string {
 	return fmt.Sprint(slices.Sorted(maps.Keys(found)))
 }
 
-// needed returns the plural categories that a language has, by what it says of many numbers.
+// needed returns the plural categories that a language uses for many numbers.
 func needed(l *language, rules *plural.Rules) []string {
 	found := map[string]bool{}
 	for n := range int64(1200) {
@@ -283,7 +283,7 @@ func TestTextsAreUsed(t *testing.T) {
 	}
 }
 
-// filesOf returns the files of which the public pages are made.
+// filesOf returns the source files of the public pages.
 func filesOf(t *testing.T, ends ...string) (out []string) {
 	t.Helper()
 	for _, dir := range []string{".", "templates", "../../web/src/board", "../../web/src/home", "../../web/src/shared"} {
@@ -327,7 +327,7 @@ var unsaid = map[string]string{
 	"`around ${page.entries[0]?.rank}`":      "names what is compared",
 }
 
-// speech returns what looks like a text for people in a source of the pages.
+// speech returns the parts of a source of the pages that look like texts for people.
 func speech(name, body string) (found []string) {
 	markup := comments.ReplaceAllString(body, "")
 	code := ""
@@ -388,8 +388,8 @@ func apart(markup string) (rest, computed string) {
 	return out.String(), inner.String()
 }
 
-// TestNoTextElsewhere: what people read is in the language files and nowhere in the templates and scripts of the public pages. The console
-// is in English, and is not looked at.
+// TestNoTextElsewhere: texts for people are in the language files, and nowhere in the templates and scripts of the public pages.
+// The test does not look at the console, which is in English.
 func TestNoTextElsewhere(t *testing.T) {
 	for _, file := range filesOf(t, ".html", ".svelte", ".ts") {
 		if filepath.Base(file) == "console.html" {

@@ -38,7 +38,7 @@ func (h *handlers) missing(w http.ResponseWriter, r *http.Request) {
 	h.api.ServeHTTP(w, missing)
 }
 
-// nothing tells a person that an address leads nowhere.
+// nothing answers a person with 404 and a page.
 func (h *handlers) nothing(w http.ResponseWriter, r *http.Request) {
 	out := h.site.view(r)
 	out.Title, out.Problem = out.SiteTitle(), &rejection{Status: http.StatusNotFound, noPage: true}

@@ -85,7 +85,7 @@ func get(t *testing.T, path string) (*http.Response, string) {
 	return ask(t, http.MethodGet, path, nil)
 }
 
-// TestHostileNames: what members call themselves is text on every page, and no address of theirs is followed.
+// TestHostileNames: members' names are text on every page, and no address in them becomes a link.
 func TestHostileNames(t *testing.T) {
 	for _, path := range []string{"/", "/boards/demo", "/boards/demo?member=ada", "/boards/demo?embed=1", "/boards/demo?member=%3Cscript%3Ealert(4)%3C/script%3E&mode=%22%3E%3Cscript%3Ealert(5)%3C/script%3E"} {
 		_, body := get(t, path)
@@ -150,7 +150,7 @@ func TestNamedInAddress(t *testing.T) {
 	}
 }
 
-// TestProblems: what cannot be shown is said in words, with the status and the pause of the API.
+// TestProblems: a page that cannot be shown has the reason in words, with the status and the pause of the API.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct {
 		path, words, again string
@@ -193,8 +193,8 @@ func headers(h http.Header) string {
 	return string(out)
 }
 
-// TestPolicy: a page loads what is of this server, has nothing in it that the policy would forbid, and is framed only when
-// it is made for that.
+// TestPolicy: a page loads only files of this server, has nothing in it that the policy would forbid, and other sites can frame
+// only the pages made for frames.
 func TestPolicy(t *testing.T) {
 	for path, want := range map[string]string{"/": "'none'", "/boards/demo": "'none'", "/console": "'none'", "/boards/demo?embed=1": "*", "/boards/none": "'none'"} {
 		r, body := get(t, path)
@@ -202,7 +202,7 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%s: %s", path, got)
 		}
 		for _, bad := range []string{" style=", "<style", " onclick=", "http://", "https://"} {
-			if strings.Contains(strings.NewReplacer("http://www.w3.org/2000/svg", "", `content="http://example.com/boards/demo`, "").Replace(body), bad) { // what sites are told that link to it
+			if strings.Contains(strings.NewReplacer("http://www.w3.org/2000/svg", "", `content="http://example.com/boards/demo`, "").Replace(body), bad) { // for sites that link to the page
 				t.Errorf("%s: %s in %s", path, bad, body)
 			}
 		}
@@ -239,7 +239,7 @@ func TestSending(t *testing.T) {
 	}
 }
 
-// TestNotThere: what is not there is said by the API, or on a page, and never as text of Go's own.
+// TestNotThere: the API or a page answers for an unknown address, never package http.
 func TestNotThere(t *testing.T) {
 	for path, want := range map[string]string{
 		"/assets/nothing.js": `"title":"Board not found"`, "/assets/licenses.json": `"title":"Board not found"`, // as the API of this test has it
@@ -300,7 +300,7 @@ func TestInTheNameOfTheReader(t *testing.T) {
 	}
 }
 
-// TestPictures: what a page may load as a member's picture.
+// TestPictures: the addresses that a page may load as a member's picture.
 func TestPictures(t *testing.T) {
 	for address, want := range map[string]bool{
 		"data:image/png;base64,AAAA": true, "/avatars/ada.png": true,

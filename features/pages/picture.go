@@ -30,15 +30,15 @@ const (
 	pictureMargin = 70
 )
 
-// picture is what a share picture says.
+// picture is the content of a share picture.
 type picture struct {
-	Site         string // what the pages are called
-	Logo         string // the address of the picture beside that; "": none
+	Site         string // title of the pages
+	Logo         string // the address of the picture next to Site; "": none
 	logo         []byte
 	Title, About string
 	Rows         []pictureRow // three at most
 	Stripe       rgb          // along the edge at the top
-	Shown        *person      // a member, of whom Does is said: "is 603rd of 5,001"; nil: none
+	Shown        *person      // a member, the subject of Does: "is 603rd of 5,001"; nil: none
 	Does         string
 }
 
@@ -56,10 +56,11 @@ type pictureRow struct {
 	Score string
 }
 
-// typefaces are fonts of regular and of bold text. The first one that has a letter draws it.
+// typefaces are fonts of regular and of bold text. The first font with a letter draws it.
 type typefaces struct{ regular, bold []*sfnt.Font }
 
-// loadTypefaces parses the embedded fonts, which have Latin, Greek and Cyrillic letters, and one for other scripts, if there is one.
+// loadTypefaces parses the embedded fonts, which have Latin, Greek and Cyrillic letters, and a font for other scripts, unless
+// other is nil.
 func loadTypefaces(other []byte) (*typefaces, error) {
 	t := &typefaces{}
 	for _, one := range []struct {
@@ -103,7 +104,7 @@ func (t *typefaces) legible(name, other string) string {
 	return name
 }
 
-// first returns the first text of which each letter can be drawn, without signs that cannot, such as emoji; "": none.
+// first returns the first text whose letters can all be drawn. It leaves out signs that cannot, such as emoji; "": none.
 func (t *typefaces) first(texts ...string) string {
 	for _, text := range texts {
 		bare := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
@@ -140,7 +141,7 @@ func newPen(on *image.RGBA, fonts []*sfnt.Font, pixels float64, ink color.Color)
 	return p, nil
 }
 
-// face returns that of the first font that has a letter, or of the first one, which has a box for letters that it lacks.
+// face returns the face of the first font with a letter. Without such a font it returns the first face, which draws a box.
 func (p *pen) face(r rune) font.Face {
 	for i, f := range p.fonts {
 		if at, err := f.GlyphIndex(&p.buf, r); err == nil && at != 0 {
@@ -212,7 +213,7 @@ func fill(on *image.RGBA, x, y, width, height int, c color.Color) {
 	draw.Draw(on, image.Rect(x, y, x+width, y+height), image.NewUniform(c), image.Point{}, draw.Src)
 }
 
-// easel has what a picture is painted with.
+// easel is the state of painting a picture.
 type easel struct {
 	on    *image.RGBA
 	fonts *typefaces
@@ -327,7 +328,7 @@ func embedded(address string) []byte {
 	return picture
 }
 
-// decoded returns a picture; nil for what is none, or larger than a logo may be.
+// decoded returns a picture, or nil if body is no picture, or a picture larger than a logo may be.
 func decoded(body []byte) image.Image {
 	picture, _, err := decodePicture(body)
 	if err != nil || picture.Bounds().Empty() {

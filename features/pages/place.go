@@ -2,7 +2,7 @@ package pages
 
 import "net/url"
 
-// place is what all links within the pages keep.
+// place is the part of an address that all links within the pages have.
 type place struct {
 	base string // path below which the service is; "": the root
 	lang string // the language that the address names; "": none

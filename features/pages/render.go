@@ -13,7 +13,7 @@ import (
 	"net/http"
 )
 
-// policy lets a page load only what this server sends. Other sites may frame only the pages that are made for it.
+// policy lets a page load only files of this server. Other sites may frame only the pages that are made for it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors "
 
 //go:embed templates
@@ -29,13 +29,13 @@ type Site struct {
 	base      string
 }
 
-// Options are what an operator chooses.
+// Options are an operator's choices.
 type Options struct {
 	Face Face
 	Font []byte // a font file for the letters in share pictures that the embedded fonts lack; nil: none
 	// Base is the path below which the service is, such as /games; "": the root. Handler gets requests without it.
 	Base string
-	// Language is that of readers whose languages there are not; "": DefaultLanguage.
+	// Language is for readers whose languages the pages do not have; "": DefaultLanguage.
 	Language string
 }
 
@@ -85,7 +85,7 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name s
 	}
 	var body bytes.Buffer
 	if err := s.template.ExecuteTemplate(&body, name+".html", v); err != nil {
-		panic(err) // the server tells the reader and logs it
+		panic(err) // the server answers 500 and logs it
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -29,7 +29,7 @@ const (
 // errBusy reports that too many other pictures were to be drawn.
 var errBusy = errors.New("too many pictures at once")
 
-// painter draws share pictures, one at a time, and keeps them by what they say: the same state of a board is drawn once.
+// painter draws share pictures, one at a time, and keeps them by their content: the same state of a board is drawn once.
 type painter struct {
 	fonts *typefaces
 	made  string // names the fonts in ETags
@@ -50,7 +50,7 @@ func newPainter(otherFont []byte) (*painter, error) {
 	return p, nil
 }
 
-// name returns the ETag of a picture: what it says, and how it is drawn.
+// name returns the ETag of a picture, which depends on its content and the fonts.
 func (p *painter) name(of *picture) string {
 	text, err := json.Marshal(of)
 	if err != nil {
@@ -111,13 +111,13 @@ func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		panic(err) // the server tells the reader and logs it
+		panic(err) // the server answers 500 and logs it
 	}
 	send(w, r, http.StatusOK, name, out)
 }
 
-// pictureOf asks for what the picture says; nil when that cannot be shown, and a.worst has why. Of what the fonts lack
-// letters for it says another name, or none.
+// pictureOf asks for the content of a picture. It returns nil if that fails, and a.worst has the reason. If the fonts lack
+// letters of a name, the picture has another name, or none.
 func (s *Site) pictureOf(a *asker, q *question, l *language) *picture {
 	var b rules
 	var t top
@@ -175,10 +175,10 @@ func (l *languages) legible(of *language, fonts *typefaces) *language {
 // hosts are the names that a page may be linked by.
 var hosts = regexp.MustCompile(`^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-fA-F:.]+\](:\d{1,5})?$`)
 
-// shared is what sites say that show a link to the page.
+// shared is the content of a link's preview on other sites.
 type shared struct{ Title, About, Link, Picture string }
 
-// share returns what is said of a board's page; nil when its address is not known. Sites want whole addresses.
+// share returns the preview of a board's page; nil if the page's address is unknown. Sites need absolute addresses.
 func (v *boardView) share(r *http.Request, q *question, l *language) *shared {
 	if v.Top == nil || q.embed || !hosts.MatchString(r.Host) {
 		return nil

@@ -44,8 +44,8 @@ func askPicture(t *testing.T, pages http.Handler, path string) (*httptest.Respon
 	return w, drawn
 }
 
-// TestPicture: a board has a picture of the size that sites want, another one when it says something else, and for a member; what cannot
-// be shown has the status of the API.
+// TestPicture: a board has a picture of the size that sites need, with another ETag for a member. A picture that cannot be shown
+// has the status of the API.
 func TestPicture(t *testing.T) {
 	_, pages := site(t, fakeAPI)
 	board, drawn := askPicture(t, pages, "/boards/demo/picture.png")
@@ -88,7 +88,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// TestPictureFlood: one state is drawn once for all that ask for it, and what is kept is bounded.
+// TestPictureFlood: one state is drawn once for all its requests, and the kept pictures are bounded.
 func TestPictureFlood(t *testing.T) {
 	s, pages := site(t, fakeAPI)
 	var asking sync.WaitGroup
@@ -180,7 +180,7 @@ func TestWholeOrNot(t *testing.T) {
 	}
 }
 
-// TestPictureOfMember: the picture has the member's own, if it is one, and else the drawing that the pages have.
+// TestPictureOfMember: the picture shows the member's avatar if that is a picture, and otherwise the drawing that the pages have.
 func TestPictureOfMember(t *testing.T) {
 	own := image.NewRGBA(image.Rect(0, 0, 8, 8))
 	fill(own, 0, 0, 8, 8, rgb{1, 2, 3})
@@ -231,7 +231,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestShared: a board's page names its picture by a whole address; a host that is none is not repeated.
+// TestShared: a board's page names its picture by an absolute address. It does not repeat an ill-formed host.
 func TestShared(t *testing.T) {
 	_, pages := site(t, fakeAPI)
 	for host, want := range map[string]string{

@@ -63,7 +63,7 @@ func loadedBy(t *testing.T, entry string) map[string]bool {
 	return files
 }
 
-// TestManifest: every page has its script, everything that is built is known to the manifest, and names tell the content.
+// TestManifest: every page has its script, and the pages load every built file.
 func TestManifest(t *testing.T) {
 	site, err := Load(&Options{})
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *Site) view(r *http.Request) *view {
 	return v
 }
 
-// SiteTitle is what the pages are called.
+// SiteTitle is the title of the pages.
 func (v *view) SiteTitle() string {
 	if v.Face.Title != "" {
 		return v.Face.Title
@@ -54,7 +54,7 @@ func (v *view) SiteTitle() string {
 	return v.say("site.title")
 }
 
-// Header is what the header leads to.
+// Header returns the links of the header.
 func (v *view) Header() (out []part) {
 	for _, p := range v.Face.Header {
 		switch p {
@@ -80,7 +80,7 @@ func (v *view) Kept() string { return v.place.lang }
 // Words are the language, for the script.
 func (v *view) Words() json.RawMessage { return v.file }
 
-// Path returns the address of what is not in the language of the page: the manual, the console.
+// Path returns an address without the language of the page, for the manual and the console.
 func (v *view) Path(path string) string { return v.place.base + path }
 
 // To returns the address of a page.
@@ -110,7 +110,7 @@ func (v *view) Sources(b *rules) template.HTML {
 	return out
 }
 
-// Part returns what a part of a board is called, by the value of its label. The script knows countries by name.
+// Part returns the name of a part of a board, by the value of its label. The script has names for countries.
 func (v *view) Part(label, value string) string {
 	if label == "country" && len(value) == 2 {
 		return strings.ToUpper(value)
@@ -130,7 +130,7 @@ func (v *view) Kinds(labels []string) string {
 	return out
 }
 
-// What stands in places of texts.
+// Values for places of texts.
 
 func bdi(text string) template.HTML {
 	return "<bdi>" + template.HTML(template.HTMLEscapeString(text)) + "</bdi>" //nolint:gosec // it is escaped

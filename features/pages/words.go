@@ -28,7 +28,7 @@ func (r *rejection) Heading(l *language) string {
 	}
 }
 
-// Words describe the problem, and what the reader can do. What the API says of other problems is English.
+// Words returns the problem in words, with advice for the reader. Other problems have the English text of the API.
 func (r *rejection) Words(l *language) string {
 	switch r.Status {
 	case http.StatusTooManyRequests:

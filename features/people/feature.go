@@ -1,7 +1,7 @@
-// Package people keeps the profiles of members, shows them beside entries, and finds members.
+// Package people keeps the profiles of members, shows them next to entries, and finds members.
 //
 //	store.go, search.go                profiles in the database, and the search for members
-//	show.go                            profiles beside entries
+//	show.go                            profiles next to entries
 //	handlers.go, find.go               routes
 package people
 
@@ -19,7 +19,7 @@ type Settings struct {
 	AuditProfiles string `setting:"audit-profiles" words:"all,people" old:""`
 }
 
-// Feature returns what the folder registers.
+// Feature returns the feature of profiles.
 func Feature() features.Feature {
 	settings := &Settings{}
 	return features.Feature{Name: "people", Settings: settings, Open: func(e *features.Engine) features.Opened {

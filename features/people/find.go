@@ -11,8 +11,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// find answers GET /v1/boards/{board}/members: the entries of those whose shown name begins with q, or is q if q is so
-// short that it would list the members. A cursor only has names of members on the board.
+// find answers GET /v1/boards/{board}/members: the entries of members whose shown name begins with q. If q is too short for a
+// search, the name has to be q. A cursor only has names of members on the board.
 func (h *handlers) find(c *httpapi.Call) error {
 	q := leaderboard.ShownQuery{Limit: int(c.Params.Integer("limit")) + 1, Prefix: prefixParam(c)}
 	q.Whole = !names.Enough(q.Prefix)

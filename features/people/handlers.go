@@ -19,19 +19,19 @@ import (
 
 // People keeps the profiles of members, and finds members.
 type People interface {
-	// Profile is the profile of a member as it is now; ErrProfileNotFound.
+	// Profile returns the profile of a member. Errors: ErrProfileNotFound.
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
-	// PutProfile sets the whole profile of a member and returns what is stored; created reports whether there was none.
-	// Errors: *leaderboard.RuleError.
+	// PutProfile sets the whole profile of a member and returns the stored profile; created reports whether the member had no
+	// profile. Errors: *leaderboard.RuleError.
 	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
-	// PatchProfile changes a part of it, of an empty profile when there is none, in one step. Errors as of PutProfile.
+	// PatchProfile changes a part of a member's profile, or of an empty profile, in one step. Errors as of PutProfile.
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
 	// ResetName takes a display name away, which PutProfile and PatchProfile then give again for admins only. Errors:
 	// ErrProfileNotFound, *leaderboard.RuleError.
 	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
 	// SearchMembers finds members, whether they have entries or not; the work is bounded.
 	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
-	// FindMembers finds those with an entry in a period by what is shown of them; the work is bounded.
+	// FindMembers finds members with an entry in a period by their shown names; the work is bounded.
 	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
 }
 
@@ -42,7 +42,7 @@ type handlers struct {
 	people People
 }
 
-// Routes returns the rows of profiles, and of what finds members.
+// Routes returns the routes of profiles and of searches for members.
 func Routes(find httpapi.Resolver, reading httpapi.Reading, people People) []httpapi.Route {
 	h := &handlers{find, reading, people}
 	return []httpapi.Route{
@@ -55,7 +55,7 @@ func Routes(find httpapi.Resolver, reading httpapi.Reading, people People) []htt
 	}
 }
 
-// profileBody is the body of PUT /v1/members/{member}; what is left out is empty.
+// profileBody is the body of PUT /v1/members/{member}. An omitted member is empty.
 type profileBody struct {
 	DisplayName string         `json:"display_name"`
 	AvatarURL   string         `json:"avatar_url"`
@@ -71,7 +71,7 @@ func showProfile(p *leaderboard.Profile) api.Profile {
 	return out
 }
 
-// search answers GET /v1/members: those whose id or name begins with q.
+// search answers GET /v1/members: the members whose id or name begins with q.
 func (h *handlers) search(c *httpapi.Call) error {
 	q := leaderboard.MemberQuery{Limit: int(c.Params.Integer("limit")) + 1}
 	if q.Prefix, _ = c.Params.Query.Get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
@@ -135,7 +135,7 @@ func (h *handlers) get(c *httpapi.Call) error {
 	return sendProfile(c, &p, false)
 }
 
-// reasonBody is what an admin says of a name that is taken away.
+// reasonBody has an admin's reason for taking a name away.
 type reasonBody struct {
 	Reason string `json:"reason"`
 	Actor  string `json:"actor"`
@@ -184,8 +184,7 @@ func (h *handlers) put(c *httpapi.Call) error {
 	return sendProfile(c, &p, created)
 }
 
-// profilePatch is the body of PATCH /v1/members/{member}, a merge patch (RFC 7396): what is left out stays, null is
-// empty.
+// profilePatch is the body of PATCH /v1/members/{member}, a merge patch (RFC 7396): an omitted member stays, null is empty.
 type profilePatch struct {
 	DisplayName patchedText    `json:"display_name"`
 	AvatarURL   patchedText    `json:"avatar_url"`

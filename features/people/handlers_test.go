@@ -57,7 +57,7 @@ func (q *charges) Charge(_ httpapi.Bearer, _ netip.Addr, c leaderboard.Charge) l
 	return leaderboard.Allowance{}
 }
 
-// TestChargedFor: what each route counts for.
+// TestChargedFor: the charge of each route.
 func TestChargedFor(t *testing.T) {
 	for _, c := range []struct {
 		method, path, body    string
@@ -99,7 +99,7 @@ func TestProfile(t *testing.T) {
 	e.Get(apitest.ReadKey, "/v1/members/a%2Fb%20").Want(200)
 }
 
-// TestPatchProfile: a merge patch changes what it names.
+// TestPatchProfile: a merge patch changes only the parts that it has.
 func TestPatchProfile(t *testing.T) {
 	e := newEnv(t)
 	patch := func(key, body string) apitest.Reply {
@@ -251,7 +251,7 @@ func TestProfilesOnSeveralBoards(t *testing.T) {
 	}
 }
 
-// TestNumbersAsStrings: with numbers=string the attributes of a profile stay as they are.
+// TestNumbersAsStrings: numbers=string does not change the attributes of a profile.
 func TestNumbersAsStrings(t *testing.T) {
 	e := newEnv(t)
 	e.Board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "77", Score: 9007199254740993})
@@ -289,7 +289,7 @@ func TestProfilesETag(t *testing.T) {
 	}
 }
 
-// TestProfilesAway: when profiles cannot be looked up the ranking is told all the same, marked stale.
+// TestProfilesAway: if profiles cannot be looked up, the answer has the ranking all the same, marked stale.
 func TestProfilesAway(t *testing.T) {
 	e := newEnv(t)
 	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
@@ -306,7 +306,7 @@ func TestProfilesAway(t *testing.T) {
 	}
 }
 
-// lateProfiles finds profiles after longer than an answer beside them may wait unjudged.
+// lateProfiles finds profiles after longer than an answer with profiles may wait unjudged.
 type lateProfiles struct{ *apitest.Fake }
 
 func (l lateProfiles) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
@@ -337,8 +337,8 @@ func TestProfilesLate(t *testing.T) {
 	})
 }
 
-// TestResetName: an admin takes a name away for a reason; keys of scope write cannot give it again, another one they can, and an admin
-// gives it back. Only admins are told which names were taken away.
+// TestResetName: an admin takes a name away for a reason. Keys of scope write cannot give it again, but they can give another
+// name, and an admin gives it back. Only admins see the names that were taken away.
 func TestResetName(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

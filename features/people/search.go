@@ -13,8 +13,8 @@ import (
 const searchedTogether = 100
 
 // SearchMembers finds members. By name it searches the profiles. By id it finds members that have a profile, are hidden
-// somewhere, or have an entry in one of the first leaderboard.MaxSearched open periods, those without an end first. Each
-// search reads at most q.Limit rows from the beginning of a range of an index. Errors: ErrUnavailable.
+// somewhere, or have an entry in one of the first leaderboard.MaxSearched open periods, beginning with periods without an end.
+// Each search reads at most q.Limit rows from the beginning of a range of an index. Errors: ErrUnavailable.
 func (s *Store) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error) {
 	var out leaderboard.FoundMembers
 	var err error
@@ -98,7 +98,7 @@ func (s *Store) membersByID(ctx context.Context, q leaderboard.MemberQuery) (out
 	return out, nil
 }
 
-// openPeriods has those without an end first: NULL comes before all times.
+// openPeriods begins with the periods without an end: NULL comes before all times.
 const openPeriods = "SELECT id FROM periods FORCE INDEX (periods_end) WHERE state = 'open' ORDER BY ends_at, id LIMIT ?"
 
 // idsText selects the next ids of members from a table; of entries, from each of some periods.
@@ -186,17 +186,17 @@ func shownNames(period int64, after string) string {
 	return t.Str(" AND e.member > ").Hex(after).Str(" ORDER BY e.member LIMIT ").Int(readTogether).String()
 }
 
-// findByBeginning reads the names of all members that begin so, and keeps those of the period.
+// findByBeginning reads the names of all members that begin with the prefix, and keeps the names of members in the period.
 func (s *Store) findByBeginning(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
 	ask := leaderboard.MemberQuery{Prefix: q.Prefix, Limit: shownTogether}
-	named := shownPart{ // those with a display name that have an entry
+	named := shownPart{ // members with a display name, if they have an entry
 		next: func(after leaderboard.ShownName) string {
 			ask.ByName, ask.AfterName, ask.AfterMember = true, after.Folded, after.Member
 			return namesText("name_key, member", ask)
 		},
 		among: func(members []string) string { return presentText(q.Period, members) }, wanted: true,
 	}
-	nameless := shownPart{ // those with an entry that have no display name
+	nameless := shownPart{ // members with an entry, if they have no display name
 		next: func(after leaderboard.ShownName) string {
 			ask.ByName, ask.AfterName, ask.AfterMember = false, "", after.Member
 			return idsText("entries", []int64{q.Period}, ask)
@@ -273,13 +273,13 @@ func (s *Store) among(ctx context.Context, text string) (map[string]bool, error)
 	return out, nil
 }
 
-// presentText selects those of the members that have a visible entry in a period.
+// presentText selects the members, of the given ones, with a visible entry in a period.
 func presentText(period int64, members []string) string {
 	t := (&mysql.Text{}).Str("SELECT member FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").Int(period).Str(" AND ").Among("member", members)
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
-// namedText selects those of the members that have a display name.
+// namedText selects the members, of the given ones, with a display name.
 func namedText(members []string) string {
 	t := (&mysql.Text{}).Str("SELECT member FROM profiles FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
 	return t.Str(" AND name_key > '' LIMIT ").Int(int64(len(members))).String()

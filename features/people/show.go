@@ -16,7 +16,7 @@ type Loader interface {
 	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
 }
 
-// Show shows the profiles of members beside entries.
+// Show shows the profiles of members next to entries.
 type Show struct{ Profiles Loader }
 
 // Param implements httpapi.Show.
@@ -41,7 +41,7 @@ func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error
 	return shownProfiles(profiles), nil
 }
 
-// shownProfiles are profiles beside entries, nil for a member without one.
+// shownProfiles are the profiles of an answer's entries, nil for a member without one.
 type shownProfiles []*leaderboard.Profile
 
 // AddTo implements httpapi.Beside: a profile can change when the entries do not.

@@ -44,7 +44,7 @@ func (r *profileRow) profile() leaderboard.Profile {
 type Store struct {
 	db       *mysql.DB
 	byPeople bool // the audit has changes by admins and people alone, see Settings.AuditProfiles
-	// alone runs a question to the database in a slot of its own.
+	// alone runs a question to the database in a separate slot.
 	alone func(ctx context.Context, ask func(context.Context) error) error
 	kept  *cache.Loader[*leaderboard.Profile]
 }
@@ -56,8 +56,8 @@ func NewStore(db *mysql.DB, alone func(ctx context.Context, ask func(context.Con
 	return s
 }
 
-// PutProfile sets the whole profile of a member and returns what is stored; created reports whether there was none. The
-// same profile again changes nothing, its updated_time, which the database gives, included. Errors: a
+// PutProfile sets the whole profile of a member and returns the stored profile; created reports whether the member had no
+// profile. The same profile again changes nothing, its updated_time, which the database gives, included. Errors: a
 // *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
 	defer s.kept.Forget(p.Member) // also when the outcome is unknown
@@ -74,9 +74,9 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 	return out, created, mysql.Translate(ctx, "put profile", err)
 }
 
-// PatchProfile changes a part of a member's profile, and returns what is stored; created reports whether the member had no
-// profile. It is atomic: two changes of different parts at the same time are both kept. A change that changes nothing leaves
-// the updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
+// PatchProfile changes a part of a member's profile, and returns the stored profile; created reports whether the member had no
+// profile. It is atomic: two changes of different parts at the same time are both kept. A change that changes nothing leaves the
+// updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
 	defer s.kept.Forget(member)
 	if _, err := (leaderboard.Profile{Member: member}).Patch(change); err != nil {
@@ -86,8 +86,8 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 	return out, created, mysql.Translate(ctx, "patch profile", err)
 }
 
-// ResetName takes a member's display name away, and returns what is stored. A key of scope write cannot give this name, in
-// whatever case, to the member again; another one may be given. A member without a name stays as it is. Errors: a
+// ResetName takes a member's display name away, and returns the stored profile. A key of scope write cannot give this name, in
+// whatever case, to the member again, but it can give another name. A member without a name stays unchanged. Errors: a
 // *leaderboard.RuleError, ErrProfileNotFound, ErrUnavailable.
 func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out leaderboard.Profile, err error) {
 	defer s.kept.Forget(r.Member)
@@ -111,7 +111,7 @@ func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out lea
 	return out, mysql.Translate(ctx, "reset name", err)
 }
 
-// changeProfile stores what change makes of a member's profile, an empty one when there is none, with the record of it.
+// changeProfile changes a member's profile, or an empty one, by a function, and stores the result with its record in the audit.
 func (s *Store) changeProfile(ctx context.Context, member string, change func(old leaderboard.Profile) (leaderboard.Profile, error)) (out leaderboard.Profile, created bool, err error) {
 	caller := leaderboard.CallerOf(ctx)
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
@@ -161,7 +161,7 @@ func lockProfile(ctx context.Context, tx *sqlx.Tx, member string) (leaderboard.P
 	return row.profile(), err
 }
 
-// saveProfile changes the row of a profile and returns what is there then.
+// saveProfile changes the row of a profile and returns the stored profile.
 func (s *Store) saveProfile(ctx context.Context, tx *sqlx.Tx, p leaderboard.Profile) (leaderboard.Profile, error) {
 	set := "UPDATE profiles SET display_name = ?, name_key = ?, avatar_url = ?, attributes = ?, reset_names = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
 	_, err := tx.ExecContext(ctx, set, []byte(p.DisplayName), nameKey(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes), []byte(p.ResetNames), []byte(p.Member))
@@ -171,8 +171,7 @@ func (s *Store) saveProfile(ctx context.Context, tx *sqlx.Tx, p leaderboard.Prof
 	return lockProfile(ctx, tx, p.Member)
 }
 
-// profileState is what the audit has of a profile: the parts that a change changed, of the attributes too. It goes when the
-// member is erased.
+// profileState is a profile in the audit: only the changed parts and attributes. It is deleted when the member is erased.
 type profileState struct {
 	DisplayName *string                    `json:"display_name,omitempty"`
 	AvatarURL   *string                    `json:"avatar_url,omitempty"`
@@ -193,7 +192,7 @@ func (s *Store) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *lead
 	return s.auditProfile(ctx, tx, changed.Member, leaderboard.AuditActionProfileUpdate, &before, &after)
 }
 
-// auditProfile records what was done to a profile; before is nil when there was none.
+// auditProfile records an action on a profile; before is nil for a new profile.
 func (s *Store) auditProfile(ctx context.Context, tx *sqlx.Tx, member string, action leaderboard.AuditAction, before, after *profileState) error {
 	c := audit.Change{Action: action, Member: member, After: after}
 	if before != nil {
@@ -203,7 +202,7 @@ func (s *Store) auditProfile(ctx context.Context, tx *sqlx.Tx, member string, ac
 	return err
 }
 
-// profileStates returns what differs between two profiles, as it was and as it is.
+// profileStates returns the parts and attributes in which two profiles differ, before and after.
 func profileStates(old, changed *leaderboard.Profile) (before, after profileState, err error) {
 	if old.DisplayName != changed.DisplayName {
 		before.DisplayName, after.DisplayName = &old.DisplayName, &changed.DisplayName
@@ -238,7 +237,7 @@ func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile
 	return found[0], nil
 }
 
-// Profiles returns the profiles of those of the members that have one, in no particular order: one statement.
+// Profiles returns the profiles of members, in no particular order, with one statement. A member without a profile is left out.
 func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
 	if len(members) == 0 {
 		return nil, nil
@@ -281,7 +280,7 @@ func profilesOf(members []string) string {
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
-// data tells the profile of a member.
+// data passes the profile of a member to a function, for the export of the member's data.
 func (s *Store) data(ctx context.Context, member string, tell func(any) error) error {
 	p, err := s.Profile(ctx, member)
 	if errors.Is(err, leaderboard.ErrProfileNotFound) {

@@ -22,7 +22,7 @@ func alone(ctx context.Context, ask func(context.Context) error) error { return 
 // of returns the feature's part of a store.
 func of(s *store.Store) *Store { return NewStore(s.Database(), alone, &Settings{}) }
 
-// TestTwoServers: two servers: what one changes it shows at once, and the other soon.
+// TestTwoServers: a server shows its own change at once, and another server soon.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
 	dsn, ctx := testenv.MySQL(t), t.Context()
@@ -58,7 +58,8 @@ func TestTwoServers(t *testing.T) {
 	}
 }
 
-// TestForget: of a member who is erased no profile is left, nor what it was in the audit. It is told before, as it is shown.
+// TestForget: an erasure deletes the profile of a member, and its states in the audit. Before it, data returns the profile
+// in the form of the API.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -94,8 +95,8 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// TestFindMembersBounded: a search on a large board looks at so many names that begin so and are not on it, says that it has ended there, and
-// finds whom more letters tell apart.
+// TestFindMembersBounded: a search on a large board looks at a bounded number of matching names that are not on the board,
+// reports that it stopped there, and finds a member by more letters.
 func TestFindMembersBounded(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -141,8 +142,8 @@ func TestSearchIsBounded(t *testing.T) {
 	}
 }
 
-// TestTimeIsUp: the error of a change whose time is up says what is known: before COMMIT was sent, that nothing was done;
-// afterwards, that the outcome is unknown.
+// TestTimeIsUp: the error of a change whose time is up has the right class: before COMMIT was sent, nothing was done; afterwards,
+// the outcome is unknown.
 func TestTimeIsUp(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)

@@ -18,7 +18,7 @@ import (
 // TestModel: the model is as good as a store.
 func TestModel(t *testing.T) { runSuite(t, storetest.NewModel()) }
 
-// TestConformance: profiles and searches on a store are what the cases want, which the model passes too.
+// TestConformance: profiles and searches on a store pass the cases that the model passes.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -79,7 +79,7 @@ func (b *board) hide(member string) {
 
 func testProfiles(t *testing.T, s storetest.Featured) {
 	ctx := t.Context()
-	own := func(name string) string { return "profiles-" + name } // other tests have members of their own
+	own := func(name string) string { return "profiles-" + name } // other tests have other members
 	if _, err := s.Profile(ctx, own("a")); !errors.Is(err, leaderboard.ErrProfileNotFound) {
 		t.Fatalf("a profile that was never put: %v", err)
 	}
@@ -258,7 +258,7 @@ func testResetNames(t *testing.T, s storetest.Featured) {
 	}
 }
 
-// testProfilesOf asks for many at once: those that there are come back, each as it was put.
+// testProfilesOf asks for many profiles at once: the answer has each stored profile unchanged, and no others.
 func testProfilesOf(t *testing.T, s storetest.Featured, own func(string) string) {
 	t.Helper()
 	want := map[string]leaderboard.Profile{}
@@ -288,9 +288,9 @@ func testProfilesOf(t *testing.T, s storetest.Featured, own func(string) string)
 	}
 }
 
-// testSearchMembers: by name, in any case, members that have one; by id also members that are hidden or only play.
+// testSearchMembers: by name, in any case, members with a name; by id also members that are hidden or only play.
 func testSearchMembers(t *testing.T, s storetest.Featured) {
-	ctx, own := t.Context(), "searched" // other tests have members of their own
+	ctx, own := t.Context(), "searched" // other tests have other members
 	b := newBoard(t, s, "search", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 	b.submit(own+"-3-plays", own+"-4-hidden", own+"-1-both")
 	b.hide(own + "-4-hidden")
@@ -349,10 +349,10 @@ func testSearchMembers(t *testing.T, s storetest.Featured) {
 	}
 }
 
-// testFindMembers: on a board those with a visible entry are found by what is shown of them, page by page: by display names in any case,
-// without one by id. Members that are hidden, erased or elsewhere are not.
+// testFindMembers: a search on a board finds members with a visible entry by their shown names, page by page: by display names in
+// any case, and by id without a display name. It does not find members that are hidden, erased or elsewhere.
 func testFindMembers(t *testing.T, s storetest.Featured) {
-	ctx, own := t.Context(), "found" // other tests have members of their own
+	ctx, own := t.Context(), "found" // other tests have other members
 	b := newBoard(t, s, "find", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 	other := newBoard(t, s, "find-2", leaderboard.Rules{})
 	mark := "finding"
