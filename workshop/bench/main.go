@@ -133,7 +133,7 @@ func (o *options) wants(name string) bool {
 	return slices.Contains(o.only, name)
 }
 
-// command returns the command that measures a topic again.
+// command returns the ARGS of make bench that measure a topic again.
 func (o *options) command(name string) string {
 	args := "-only " + name
 	if o.members != 0 {
@@ -148,7 +148,7 @@ func (o *options) command(name string) string {
 	if len(o.serveArgs) > 0 {
 		args += fmt.Sprintf(" -serve %q", strings.Join(o.serveArgs, " "))
 	}
-	return fmt.Sprintf("make bench ARGS='%s'", args)
+	return args
 }
 
 // measure measures the wanted topics, and prints the table of each and writes it into the page.
@@ -177,11 +177,11 @@ func measure(ctx context.Context, o options, out, log io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		section := fmt.Sprintf("%s\n%s members; %s, %.0f s; `%s`; %s.\n", rep.table(), thousands(w.members),
-			start.UTC().Format(time.DateOnly), time.Since(start).Seconds(), o.command(t.name), machine)
-		fmt.Fprint(out, section)
+		section := fmt.Sprintf("%s\n%s members; %s, %.0f s; `%s`", rep.table(), thousands(w.members),
+			start.UTC().Format(time.DateOnly), time.Since(start).Seconds(), o.command(t.name))
+		fmt.Fprintf(out, "%s; %s.\n", section, machine)
 		if o.page != "" {
-			if err := replaceSection(o.page, t.name, section); err != nil {
+			if err := replaceSection(o.page, t.name, section, machine); err != nil {
 				return err
 			}
 		}

@@ -109,7 +109,12 @@ func (s *side) round(addr string, pid int, l load) error {
 }
 
 func (s *side) String() string {
-	return fmt.Sprintf("%s/s; p50 %s, p99 %s", thousands(median(s.rates)), inMS(median(s.p50s)), inMS(median(s.p99s)))
+	return fmt.Sprintf("%s; p50 %s, p99 %s", s.pace(), inMS(median(s.p50s)), inMS(median(s.p99s)))
+}
+
+// pace returns the rate of answers, and the processor time of each.
+func (s *side) pace() string {
+	return fmt.Sprintf("%s/s, %s", thousands(median(s.rates)), inMicros(time.Duration(median(s.cpus))))
 }
 
 // ask sends questions to the service, in turn with a bare handler that returns the same bytes.
@@ -158,21 +163,27 @@ func (w *world) askBoth(ctx context.Context, request requester, here, bare *side
 	return nil
 }
 
-// addRead adds the rows of a question.
+// addRead adds the row of a question.
 func (r *report) addRead(q *question, here, bare *side) {
 	ratio, all := ratioOf(here.rates, bare.rates), &here.all
 	met := ratioMet(q.rateGoal, ratio)
 	if all.stale > 0 || all.failed > 0 {
 		met = yesNo(false)
 	}
+	processor := row{ratio: ratioOf(here.cpus, bare.cpus), goal: q.processorGoal}
+	processor.met = ratioMet(processor.goal, processor.ratio)
 	r.add(row{
-		what: q.what, yardstick: bare.String(), ratio: ratio, goal: q.rateGoal, met: met,
-		here: fmt.Sprintf("%s; %.0f %% from memory%s", here, 100*float64(all.local)/float64(all.answers), all.wrong()),
+		what: q.what, yardstick: bare.pace(), ratio: ratio, goal: q.rateGoal, met: met, also: "CPU " + processor.verdict(),
+		here: here.String() + all.fromMemory() + all.wrong(),
 	})
-	r.add(row{
-		what: "its CPU", here: inMicros(time.Duration(median(here.cpus))),
-		yardstick: inMicros(time.Duration(median(bare.cpus))), ratio: ratioOf(here.cpus, bare.cpus), goal: q.processorGoal,
-	})
+}
+
+// fromMemory returns the share of answers from memory, "" if all were.
+func (r *loadResult) fromMemory() string {
+	if share := fmt.Sprintf("%.0f", 100*float64(r.local)/float64(r.answers)); share != "100" {
+		return "; " + share + " % from memory"
+	}
+	return ""
 }
 
 // wrong names answers that are stale, refused or errors, "" without any.

@@ -56,8 +56,7 @@ func (w *world) rankLists(rep *report) error {
 	ranks := median(lists.rates) * rankList
 	rep.add(row{
 		what: fmt.Sprintf("exact ranks in lists of %d random members, %d connections", rankList, rankConns),
-		here: fmt.Sprintf("%s ranks/s; %s; CPU of the server for a rank: %.2f µs; %.0f %% from memory", thousands(ranks), &lists,
-			median(lists.cpus)/1000/rankList, 100*float64(lists.all.local)/float64(lists.all.answers)),
+		here: fmt.Sprintf("%s ranks/s, %.2f µs each; %s%s", thousands(ranks), median(lists.cpus)/1000/rankList, &lists, lists.all.fromMemory()),
 		goal: "≥ " + thousands(int64(rankGoal)) + " ranks/s", met: yesNo(ranks >= rankGoal),
 	})
 	return nil

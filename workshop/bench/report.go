@@ -19,6 +19,25 @@ type row struct {
 	ratio                 float64 // 0: not compared
 	goal                  string  // such as "≥ 0.8": for the ratio, if any
 	met                   string  // yes, no, or "": the verdict of the ratio; the table marks a goal that is missed
+	also                  string  // a second ratio and its goal
+}
+
+// verdict returns the ratio, the goal, and whether it is missed.
+func (r *row) verdict() string {
+	var parts []string
+	if r.ratio > 0 {
+		parts = append(parts, fmt.Sprintf("%.2f", r.ratio))
+	}
+	if r.goal != "" {
+		parts = append(parts, r.goal)
+	}
+	if r.met == "no" {
+		parts = append(parts, "missed")
+	}
+	if r.also != "" {
+		parts = append(parts, r.also)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // add adds a row. It decides whether a ratio meets its goal; other goals come with their results.
@@ -34,17 +53,7 @@ func (r *report) table() string {
 	var out strings.Builder
 	out.WriteString("| what | here | yardstick | ratio; goal |\n|---|---|---|---|\n")
 	for _, row := range r.rows {
-		var last []string
-		if row.ratio > 0 {
-			last = append(last, fmt.Sprintf("%.2f", row.ratio))
-		}
-		if row.goal != "" {
-			last = append(last, row.goal)
-		}
-		if row.met == "no" {
-			last = append(last, "missed")
-		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", row.what, row.here, row.yardstick, strings.Join(last, "; "))
+		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", row.what, row.here, row.yardstick, row.verdict())
 	}
 	return out.String()
 }
@@ -53,7 +62,9 @@ func (r *report) table() string {
 //
 //	<!-- reads -->
 //	<!-- end of reads -->
-func replaceSection(page, name, section string) error {
+//
+// The section ends with the machine that it was measured on, unless the page names that machine above its sections.
+func replaceSection(page, name, section, machine string) error {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		return err
@@ -64,7 +75,10 @@ func replaceSection(page, name, section string) error {
 	if !begins || !ends {
 		return fmt.Errorf("%s has no place for %s", page, name)
 	}
-	return os.WriteFile(page, []byte(before+begin+section+end+after), 0o644)
+	if top, _, _ := strings.Cut(string(text), "\n## "); !strings.Contains(top, machine) {
+		section += "; " + machine
+	}
+	return os.WriteFile(page, []byte(before+begin+section+".\n"+end+after), 0o644)
 }
 
 // ratioMet holds a ratio against a goal such as "≥ 0.8" or "≤ 4"; "" if there is no such goal.

@@ -88,23 +88,24 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestReplaceSection replaces one of two sections and leaves everything else unchanged.
+// TestReplaceSection replaces two sections and leaves everything else unchanged. A section names its machine unless the page
+// names it at the top.
 func TestReplaceSection(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
-	const text = "# Page\n\n<!-- reads -->\nold\n<!-- end of reads -->\n\n## More\n\n<!-- writes -->\n<!-- end of writes -->\nend\n"
+	const text = "# Page\n\nOn 2 cores, 24 GB.\n\n## Reads\n\n<!-- reads -->\nold\n<!-- end of reads -->\n\n## More\n\n<!-- writes -->\n<!-- end of writes -->\nend\n"
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, section := range map[string]string{"reads": "new\n", "writes": "written\n"} {
-		if err := replaceSection(page, name, section); err != nil {
+	for _, s := range [][3]string{{"reads", "new", "2 cores, 24 GB"}, {"writes", "written", "4 cores, 24 GB"}} {
+		if err := replaceSection(page, s[0], s[1], s[2]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := strings.ReplaceAll(strings.ReplaceAll(text, "old", "new"), "<!-- writes -->\n", "<!-- writes -->\nwritten\n")
+	want := strings.ReplaceAll(strings.ReplaceAll(text, "old", "new."), "<!-- writes -->\n", "<!-- writes -->\nwritten; 4 cores, 24 GB.\n")
 	if got, err := os.ReadFile(page); err != nil || string(got) != want {
 		t.Errorf("the page is\n%s\n%v", got, err)
 	}
-	if err := replaceSection(page, "nothing", ""); err == nil {
+	if err := replaceSection(page, "nothing", "", ""); err == nil {
 		t.Error("a section that the page has no place for was written")
 	}
 }
