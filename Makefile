@@ -125,6 +125,9 @@ generate-web: ## builds the pages of web/ into features/pages/built, which is co
 generate-screenshots: ## docs/pictures, from the demo in Chromium
 	$(GO) test -C workshop -count=1 -tags screenshots -run TestScreenshots ./webtest
 
+generate-moving: bin/testenv ## docs/pictures/moving.svg, from two servers, one of which is killed with -9
+	bin/testenv $(GO) test -C workshop -count=1 -tags screenshots -run 'TestMovingPicture$$' ./e2e
+
 bench: build ## the tables of docs/benchmarks.md, in about a quarter of an hour; ARGS='-only reads', ARGS='-only giant'
 	CGO_ENABLED=0 $(GO) build -C workshop -trimpath -o ../bin/bench ./bench
 	@exec bin/bench -write docs/benchmarks.md $(ARGS)
@@ -170,7 +173,7 @@ cc:
 
 # Names from before kinds.
 test-kinds     = fuzz soak stress days mutants torture openapi
-generate-kinds = docs client web screenshots
+generate-kinds = docs client web screenshots moving
 dist-kinds     = release chart npm image
 $(test-kinds):     FORCE ; @$(MAKE) --no-print-directory test-$@
 $(generate-kinds): FORCE ; @$(MAKE) --no-print-directory generate-$@
