@@ -16,14 +16,14 @@ type HiddenFinder interface {
 	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
 }
 
-// maxToldHides bounds the hides of one member that are looked through for those of some boards.
+// maxToldHides bounds the hides of one member that are searched for hides on given boards.
 const maxToldHides = 200
 
-// WhyAbsent tells admins, and no other callers, that a member is not ranked because it is hidden on one of the boards; err
-// is that the member is not ranked.
+// WhyAbsent returns err, which says that a member is not ranked, or for admins that the member is hidden, everywhere or on one of
+// the boards. Other callers learn nothing of hides.
 func WhyAbsent(c *Call, all HiddenFinder, boards []string, member string, err error) error {
 	if !errors.Is(err, leaderboard.ErrNotRanked) || c.Scope != leaderboard.ScopeAdmin || c.Key.Limited() {
-		return err // what a key for some boards may know of it, GET /v1/hidden tells
+		return err // a key for some boards gets the hides that it may see from GET /v1/hidden
 	}
 	q := leaderboard.HiddenQuery{Member: member, Limit: maxToldHides}
 	if len(boards) == 1 {

@@ -12,7 +12,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// authenticate finds the key of the request. A key that is not good is an attempt of the caller's address, in a cookie too.
+// authenticate finds the key of the request. An invalid key counts as an attempt of the caller's address, in a cookie too.
 func (c *Call) authenticate() error {
 	by, err := c.findKey(c.Start)
 	switch {
@@ -24,7 +24,7 @@ func (c *Call) authenticate() error {
 	return nil
 }
 
-// findKey finds the key of the request, or the player's token, as it is now.
+// findKey finds the key of the request, or the player's token, in its present state.
 func (c *Call) findKey(now time.Time) (by guard.Bearer, err error) {
 	if c.Route.Access == api.AccessAnyone {
 		return by, nil
@@ -40,7 +40,7 @@ func (c *Call) findKey(now time.Time) (by guard.Bearer, err error) {
 		c.Caller.Admin = c.Scope.Includes(leaderboard.ScopeAdmin)
 	case by.Player != nil:
 		c.Player, c.Caller.Key, c.Caller.Player = by.Player, by.Player.Via, by.Player.Owner
-	case c.Key != nil: // a long answer began with it
+	case c.Key != nil: // a long answer began with the key
 		err = wire.Reject(wire.CodeUnauthorized, "The session is over.")
 	}
 	return by, err
@@ -49,9 +49,9 @@ func (c *Call) findKey(now time.Time) (by guard.Bearer, err error) {
 // AccessCheck is the time between two checks whether a client may still receive a long answer.
 const AccessCheck = time.Second / 2
 
-// MayGoOn returns why a long answer must end: the key of the request is no longer valid, or not enough for the
-// route. It is not charged as an attempt, because the key was valid when the answer began; and attempts from the same address
-// do not matter. When the key cannot be looked up now the answer continues.
+// MayGoOn returns why a long answer must end: the key of the request is no longer valid, or not enough for the route. This is not
+// charged as an attempt, because the key was valid when the answer began; and attempts from the same address do not matter. If the
+// key cannot be looked up now, the answer continues.
 func (c *Call) MayGoOn(now time.Time) error {
 	_, err := c.findKey(now)
 	if err == nil {
@@ -60,7 +60,7 @@ func (c *Call) MayGoOn(now time.Time) error {
 	return UnlessUnknown(err)
 }
 
-// UnlessUnknown returns err, nil when it is only that there is no answer now.
+// UnlessUnknown returns err, or nil if err only means that the answer is not known now.
 func UnlessUnknown(err error) error {
 	if errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOverloaded) {
 		return nil
@@ -68,8 +68,8 @@ func UnlessUnknown(err error) error {
 	return err
 }
 
-// authorize compares the key with the access of the route, and charges the caller. A request that the key may not make counts
-// as a request only.
+// authorize compares the key with the access of the route, and charges the caller. A request that the key does not allow counts as
+// a request only.
 func (c *Call) authorize() error {
 	denied := c.denied()
 	what := c.Route.counts()
@@ -82,7 +82,7 @@ func (c *Call) authorize() error {
 	return denied
 }
 
-// denied returns why the request's key may not use the route. It only looks at the key.
+// denied returns why the request's key may not use the route. It looks at the key alone.
 func (c *Call) denied() error {
 	if c.Route.Access == api.AccessAnyone {
 		return nil
@@ -113,12 +113,12 @@ func deniedPlayer(c *Call) error {
 	return wire.Reject(wire.CodeForbidden, fmt.Sprintf("This needs a key with scope %s. A player's token reads what anyone may and what is the player's own, and submits for the player.", need))
 }
 
-// readsFriends reports whether the request is a player's for the own friends. It decides by the path and the token alone.
+// readsFriends reports whether the request is a player's for the player's own friends. It decides by the path and the token alone.
 func (c *Call) readsFriends() bool {
 	return c.Route.Players == api.PlayersMayReadFriends && c.Params.PathValue("member") == c.Player.Member && c.Player.Covers(c.Params.PathValue("board"))
 }
 
-// mayFilter is mayName for the parameter board of lists, which are about all boards without it.
+// mayFilter is mayName for the parameter board of a list, which shows all boards without the parameter.
 func mayFilter(c *Call) error {
 	if c.Key == nil || !c.Key.Limited() || !slices.Contains(c.Route.Params, "board") {
 		return nil
@@ -133,13 +133,13 @@ func mayFilter(c *Call) error {
 // MayAttempt returns why the caller's address may not try a secret now: it has guessed too often.
 func (c *Call) MayAttempt() error { return c.shared.guard.MayAttempt(c.R) }
 
-// Guessed charges the caller's address for a secret that is not good. It returns err, or why no more attempts are left.
+// Guessed charges the caller's address for an invalid secret. It returns err, or why no more attempts are left.
 func (c *Call) Guessed(err error) error { return c.shared.guard.Guessed(c.W, c.R, err) }
 
-// OwnPage refuses a request that a page of another site has made.
+// OwnPage refuses a request from a page of another site.
 func (c *Call) OwnPage() error { return c.shared.guard.OwnPage(c.R) }
 
-// Client returns the address of the client, "" when clients cannot be told apart, because they may all be behind one proxy.
+// Client returns the address of the client, "" if clients cannot be distinguished, because they may all be behind one proxy.
 func (c *Call) Client() string {
 	if from := c.shared.guard.Client(c.R); c.shared.guard.BehindProxies() && from.IsValid() {
 		return from.String()
@@ -152,9 +152,9 @@ func (c *Call) Charge(what leaderboard.Charge) error {
 	return c.shared.guard.Charge(c.W, c.R, guard.Bearer{Key: c.Key, Player: c.Player}, what)
 }
 
-// mayRead lets any caller read a public board, callers with a key that covers it a private one, and a player the own standing
-// there where the board's rule says so. For others a private
-// board does not exist: they get the answer for a name that no board has. Only mayRead decides that.
+// mayRead lets any caller read a public board, a caller whose key covers the board a private one, and a player the player's own
+// standing on a private board whose rule allows it. For other callers a private board does not exist: they get the answer for a
+// name that no board has. Only mayRead decides this.
 func (c *Call) mayRead(b *leaderboard.Board) error {
 	if b.Rules.Visibility == leaderboard.VisibilityPublic || c.Key != nil && c.Key.Covers(b.Name) || readsOwn(c, b) {
 		return nil
@@ -162,7 +162,7 @@ func (c *Call) mayRead(b *leaderboard.Board) error {
 	return leaderboard.ErrBoardNotFound
 }
 
-// readsOwn reports whether the request is a player's for the own standing on a board that shows it to players.
+// readsOwn reports whether the request is a player's for the player's own standing on a board that shows it to players.
 func readsOwn(c *Call, b *leaderboard.Board) bool {
 	if c.Player == nil || c.Route.Players != api.PlayersMayReadOwn || !b.Rules.PlayersRead() || !c.Player.Covers(b.Name) {
 		return false

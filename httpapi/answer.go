@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// ETag begins the ETag of an answer of this route; the route's own parameters are added to it.
+// ETag begins the ETag of an answer of this route; the route adds its parameters.
 func (c *Call) ETag(on *Target, st *leaderboard.State) wire.ETag {
 	return wire.NewETag(&on.Ref, st, c.Route.Path, on.Query.Mode)
 }
@@ -20,7 +20,7 @@ func (c *Call) Answer(on *Target, st *leaderboard.State, etag wire.ETag, body fu
 	return c.Respond(on, st, etag, func(b []byte) []byte { return body(appendCommon(b, on, st)) })
 }
 
-// marked returns the state of an answer, marked stale when what is known of the board is.
+// marked returns the state of an answer, marked stale if the knowledge of the board is stale.
 func (on *Target) marked(st *leaderboard.State) *leaderboard.State {
 	if !on.Ref.Stale || st.Stale {
 		return st
@@ -30,8 +30,8 @@ func (on *Target) marked(st *leaderboard.State) *leaderboard.State {
 	return &marked
 }
 
-// Respond sends what body appends, without the brace at the end. A client that has this state already gets 304, unless the
-// answer is stale, which the client must see.
+// Respond sends the answer that body appends, without the brace at the end. A client that has this state already gets 304, unless
+// the answer is stale, which the client must see.
 func (c *Call) Respond(on *Target, st *leaderboard.State, hash wire.ETag, body func([]byte) []byte) error {
 	if c.notModified(on, st, []string{c.form(hash).Tag(st.Seq)}) {
 		return nil
@@ -39,8 +39,8 @@ func (c *Call) Respond(on *Target, st *leaderboard.State, hash wire.ETag, body f
 	return c.SendAppended(func(b []byte) []byte { return append(body(b), '}') })
 }
 
-// notModified answers a client that has the answer already, in one form or the other, unless it is stale, which the client
-// must see. For other clients it sets the ETag of the plain form.
+// notModified answers a client that has the answer already, in its plain or its compressed form, unless the answer is stale, which
+// the client must see. For other clients it sets the ETag of the plain form.
 func (c *Call) notModified(on *Target, st *leaderboard.State, etag []string) bool {
 	c.resolved.period, c.resolved.revision, c.resolved.stale = on.Ref.Name, st.Revision, st.Stale
 	h := c.W.Header()
@@ -73,7 +73,7 @@ func appendCommon(b []byte, on *Target, st *leaderboard.State) []byte {
 	return append(b, ',')
 }
 
-// AppendPositioned appends the member entries of an answer about given members, each with its position.
+// AppendPositioned appends the member entries of an answer about given members, each entry with its position.
 func AppendPositioned(b []byte, on *Target, s *leaderboard.Standings, shown Besides) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range s.Entries {
@@ -87,7 +87,7 @@ func AppendPositioned(b []byte, on *Target, s *leaderboard.Standings, shown Besi
 	return append(b, ']')
 }
 
-// AppendPosition appends the member position: numbered as the mode does, in mode all as the board does.
+// AppendPosition appends the member position, numbered by the mode, or in mode all by the board's mode.
 func AppendPosition(b []byte, on *Target, position *leaderboard.Ranks) []byte {
 	mode := on.Query.Mode
 	if mode == leaderboard.ModeAll {
@@ -103,7 +103,7 @@ type Rankings interface {
 	leaderboard.Pasts
 }
 
-// Feed says what was committed to periods.
+// Feed knows the commits to periods.
 type Feed interface {
 	// Fresh reports whether an answer about a period may still go out after slow work. It never blocks.
 	Fresh(period int64, r leaderboard.Revision) bool

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// atRoot are the paths that stay at the root of the server too: orchestrators know the process, and no address of the site.
+// atRoot are the paths that stay at the root of the server too: orchestrators know the process, not an address of the site.
 func atRoot(path string) bool { return path == "/livez" || path == "/readyz" || path == "/metrics" }
 
-// below returns a request as it would be without the path below which the service is; nil: it is for something else.
+// below returns a request without the base path; nil: its path is not below base.
 func below(base string, r *http.Request) *http.Request {
 	path, ok := strings.CutPrefix(r.URL.Path, base)
 	if !ok || !strings.HasPrefix(path, "/") {
@@ -31,7 +31,7 @@ func below(base string, r *http.Request) *http.Request {
 	return out
 }
 
-// based writes the addresses in a page with the path below which the service is.
+// based adds the base path to the addresses in a page.
 func based(page []byte, base string) []byte {
 	if base == "" {
 		return page
@@ -39,7 +39,8 @@ func based(page []byte, base string) []byte {
 	return bytes.ReplaceAll(page, []byte(` href="/`), []byte(` href="`+base+`/`))
 }
 
-// basedDocument has the OpenAPI document name that path in the place of the root, and before the types of problems: in JSON, or in YAML.
+// basedDocument replaces the root in the OpenAPI document, in JSON or in YAML, by the base path, and puts it before the types of
+// problems.
 func basedDocument(doc []byte, base string) []byte {
 	if base == "" {
 		return doc

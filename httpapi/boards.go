@@ -13,15 +13,16 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Boards keeps boards and their rules. What it returns is what the database has; what it changes is durable.
+// Boards keeps boards and their rules. It returns the state of the database, and its changes are durable.
 type Boards interface {
-	// ChangeBoard creates a board or changes its rules to what change makes of it; the same rules twice change nothing.
-	// The board does not change meanwhile; change may be called again, and its errors come back. Others:
-	// *leaderboard.RuleError, *leaderboard.ConflictError.
+	// ChangeBoard creates a board, or replaces its rules by the result of change; equal rules change nothing. No other request
+	// changes the board meanwhile; change may be called again, and its errors are returned. Others: *leaderboard.RuleError,
+	// *leaderboard.ConflictError.
 	ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error)
 	// Board finds one board; ErrBoardNotFound.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
-	// BoardsLabelled lists up to limit boards that have all labels, with names after that one, in the order of their bytes.
+	// BoardsLabelled lists up to limit boards that have all labels and a name above after, in the order of the bytes of their
+	// names.
 	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
 	// DeleteBoard removes a board with all its periods; the name is free when it returns. ErrBoardNotFound.
 	DeleteBoard(ctx context.Context, name string) error
@@ -29,7 +30,7 @@ type Boards interface {
 
 // Periods lists the periods of boards.
 type Periods interface {
-	// Periods lists the periods of a board, newest first: those with an id below before (0: all), in window ("": any).
+	// Periods lists the periods of a board, newest first, with an id below before (0: all), in window ("": any).
 	Periods(ctx context.Context, boardID int64, window leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
 }
 
@@ -38,7 +39,7 @@ type boardHandlers struct {
 	Resolver
 	boards  Boards
 	periods Periods
-	check   func(leaderboard.Rules) []leaderboard.FieldError // besides Rules.Check
+	check   func(leaderboard.Rules) []leaderboard.FieldError // in addition to Rules.Check
 }
 
 // get answers GET /v1/boards/{board}.
@@ -47,7 +48,7 @@ func (h *boardHandlers) get(c *Call) error {
 	if err != nil {
 		return err
 	}
-	// A caller that may not read it gets this answer as fast as for a name that no board has: without a question to the database.
+	// For a caller that may not read it, the answer is as fast as for a name that no board has: it asks the database nothing.
 	known, unknown := h.Catalog.Board(c.Ctx, name)
 	if unknown == nil && c.mayRead(&known) != nil {
 		return leaderboard.ErrBoardNotFound
@@ -56,7 +57,7 @@ func (h *boardHandlers) get(c *Call) error {
 	if unknown == nil && errors.Is(err, leaderboard.ErrUnavailable) {
 		shown, _ := h.shown(c, &known)
 		shown.Stale = true
-		return c.SendJSON(http.StatusOK, shown) // without an ETag: that it is stale has to be seen
+		return c.SendJSON(http.StatusOK, shown) // without an ETag: the client must see that it is stale
 	}
 	if err != nil {
 		return err
@@ -73,7 +74,7 @@ func (h *boardHandlers) put(c *Call) error {
 	if broken := leaderboard.AsRule(leaderboard.CheckBoardName(name)); broken != nil {
 		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "board", Detail: broken.Detail})
 	}
-	// What is left out has its default; what is given as zero is checked like any other value.
+	// A member that is left out has its default; zero is checked like any other value.
 	body := rulesBody{Rules: leaderboard.Rules{}.WithDefaults()}
 	if err := c.Decode(&body, false, boardEmptiness(), strictly()); err != nil {
 		return err
@@ -129,7 +130,7 @@ func (h *boardHandlers) delete(c *Call) error {
 	return nil
 }
 
-// list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to callers that may read
+// list answers GET /v1/boards: all boards, or the boards with given labels. Private boards are listed to callers that may read
 // them; a page may therefore hold fewer boards than limit, and still have a next one.
 func (h *boardHandlers) list(c *Call) error {
 	limit := int(c.Params.Integer("limit"))
@@ -140,7 +141,7 @@ func (h *boardHandlers) list(c *Call) error {
 		return err
 	}
 	out := api.Boards{Boards: []api.Board{}}
-	begin, size := after, limit+1 // one more than fits tells whether there is a next page
+	begin, size := after, limit+1 // a board more than fits means that there is a next page
 	for range maxScan {
 		boards, err := h.boards.BoardsLabelled(c.Ctx, labels, after, size)
 		if errors.Is(err, leaderboard.ErrUnavailable) {
@@ -246,7 +247,7 @@ func (h *boardHandlers) patch(c *Call) error {
 		if err != nil {
 			return leaderboard.Rules{}, err
 		}
-		if err := mayDerive(c, &rules); err != nil { // of the sources that it has already
+		if err := mayDerive(c, &rules); err != nil { // of its present sources
 			return leaderboard.Rules{}, err
 		}
 		return rules, h.checkRules(rules)
@@ -257,7 +258,7 @@ func (h *boardHandlers) patch(c *Call) error {
 	return h.sendBoard(c, http.StatusOK, &b)
 }
 
-// shown returns a board as the caller may see it, and its ETag: without the sources that are private to others.
+// shown returns a board as the caller may see it, and its ETag: without sources that the caller may not read.
 func (h *boardHandlers) shown(c *Call, b *leaderboard.Board) (shown api.Board, etag string) {
 	shown = api.Board{Name: b.Name, Rules: b.Rules, CreatedTime: b.CreatedTime.Time(), UpdatedTime: b.UpdatedTime.Time()}
 	etag = boardTag(b)

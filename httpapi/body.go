@@ -12,7 +12,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Decode decodes the body into dst. An empty body is an error unless it is optional. It is called once: it gives the body back.
+// Decode decodes the body into dst. An empty body is an error unless it is optional. Decode is called once: it gives the body
+// back.
 func (c *Call) Decode(dst any, optional bool, may *wire.Emptiness, options ...json.Options) error {
 	defer c.shared.guard.Intake.Drop(&c.body)
 	if len(c.body.Bytes) == 0 && optional {
@@ -50,14 +51,14 @@ func (c *Call) takeBody() error {
 	if err := c.shared.guard.Intake.Read(&c.body, c.W, c.R, limit); err != nil {
 		return err
 	}
-	c.extendDeadlines(c.Route.ExtraTime) // or the body's would end the work: the server reads on, to hear of a client that goes
+	c.extendDeadlines(c.Route.ExtraTime) // or the deadlines of the body would end the work: the server continues to read, to notice a client that leaves
 	return nil
 }
 
 // heavyMembers is how many members of one question are a unit of heavy work.
 const heavyMembers = 100
 
-// bodyCounts returns what a body counts for against quotas, before it is decoded. An empty list of rows counts for one.
+// bodyCounts returns the charge of a body, before it is decoded. An empty list of rows counts as one row.
 func (rt *Route) bodyCounts(body []byte) leaderboard.Charge {
 	elements := min(wire.OutlineOf(body).Elements, leaderboard.MaxFriends) // no route takes more, and a refused request costs no debt
 	switch rt.Body {
@@ -70,13 +71,13 @@ func (rt *Route) bodyCounts(body []byte) leaderboard.Charge {
 	}
 }
 
-// LookUpsOf is what a list of members that are looked up counts for.
+// LookUpsOf returns the charge of a list of n members to look up.
 func LookUpsOf(n int) leaderboard.Charge {
 	return leaderboard.Charge{leaderboard.QuotaKindHeavy: n / heavyMembers}
 }
 
-// letIn reads the body, unless the request would be refused anyway. After a wait for that answer it checks again: there may be
-// room now.
+// letIn reads the body, unless the request would be refused anyway. If the refusal had to wait, it checks again: there may be
+// room.
 func (c *Call) letIn() error {
 	err := c.admit()
 	if c.holdBack(err) {
@@ -91,7 +92,7 @@ func (c *Call) letIn() error {
 	return c.Charge(c.Route.bodyCounts(c.body.Bytes))
 }
 
-// admit returns why the request would be refused with any body.
+// admit returns the error with which the request would be refused, whatever its body.
 func (c *Call) admit() error {
 	if err := c.shared.guard.Served.Check(); err != nil {
 		return err
@@ -102,8 +103,8 @@ func (c *Call) admit() error {
 	return nil
 }
 
-// holdBack makes a request that is refused wait for the answer, once, if many are refused. It reports whether it waited and
-// the client is still there.
+// holdBack delays the answer to a refused request, once, if many are refused. It reports whether it waited and the client is still
+// there.
 func (c *Call) holdBack(err error) bool {
 	if c.heldBack || !guard.IsRefusal(err) {
 		return false
@@ -116,7 +117,7 @@ func (c *Call) holdBack(err error) bool {
 	return c.shared.guard.HoldBack(c.R.Context(), err, unread)
 }
 
-// OverlapGiven returns what the body of a rotation says, 0 when it says nothing.
+// OverlapGiven returns the overlap in the body of a rotation, 0 without one.
 func OverlapGiven(c *Call, most time.Duration) (overlap time.Duration, err error) {
 	var body struct {
 		Overlap string `json:"overlap"`

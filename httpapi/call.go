@@ -17,8 +17,8 @@ type Route struct {
 	Handle func(*Call) error
 
 	read bool // answers count as reads, see isRead; set by New
-	// span is the name of the spans of its requests. Probes, documents, pages, which send requests to other routes, and streams,
-	// which have no end, have none. Set by New.
+	// span is the name of the spans of its requests, "" for no spans: of probes, documents, pages, which send requests to other
+	// routes, and streams, which have no end. Set by New.
 	span string
 }
 
@@ -34,13 +34,13 @@ func (rt *Route) checkPolicy() {
 	}
 }
 
-// counts returns what a request counts for before its body is read.
+// counts returns the charge of a request before its body is read.
 func (rt *Route) counts() (out leaderboard.Charge) {
 	if rt.Ops() {
 		return out
 	}
 	out[leaderboard.QuotaKindRequests], out[leaderboard.QuotaKindHeavy] = 1, rt.Heavy
-	if rt.Writes && rt.Body != api.BodyRows && rt.Body != api.BodyScores { // a list is charged once, when it has been read: half of a charge could prevent the rest
+	if rt.Writes && rt.Body != api.BodyRows && rt.Body != api.BodyScores { // a list is charged once, when its body was read: half of a charge could prevent the rest
 		out[leaderboard.QuotaKindRows] = 1
 	}
 	return out
@@ -49,31 +49,31 @@ func (rt *Route) counts() (out leaderboard.Charge) {
 // Call is one request on its way through a route. It belongs to the request's goroutine.
 type Call struct {
 	response
-	Params Params // what it says
+	Params Params // parameters of the path and the query
 	credentials
 	Route *Route
 	Start time.Time       // when the request came
 	Ctx   context.Context // ends when the client goes or the request's time is up
-	id    [1]string       // of the request, as a header has it
+	id    [1]string       // id of the request, as a value of a header
 	span  trace.Span
 
 	resolved resolved
-	deadline deadline // what Ctx is
+	deadline deadline // Ctx, once the request runs
 
 	body      guard.Body // until it is decoded
-	bodyTaken bool       // the body was read, or as much as came of it
+	bodyTaken bool       // the body was read, or the part of it that came
 	heldBack  bool       // the answer has had to wait
 }
 
 // follow puts the request on its route.
 func (c *Call) follow(rt *Route) { c.Route, c.Params.pattern, c.read = rt, &rt.Pattern, rt.read }
 
-// resolved is what the names in a request were last resolved to, see Resolver.RetryOutdated.
+// resolved holds the period to which the names in a request were resolved, see Resolver.RetryOutdated.
 type resolved struct {
-	periodID int64 // 0 when none was found
+	periodID int64 // 0 if no period was found
 	minSeq   int64 // as asked for
 
-	// What was answered with.
+	// The period and state of the answer.
 	period   string
 	revision leaderboard.Revision
 	stale    bool

@@ -12,10 +12,10 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Config is what an API needs. Catalog to Health are required, the rest has defaults.
+// Config has the dependencies and settings of an API. Catalog to Health are required, the rest has defaults.
 type Config struct {
-	// What answers, and what keeps everything: all methods may be called concurrently, and block until they have an answer or ctx
-	// ends. Any of them may fail with ErrUnavailable or ErrOverloaded.
+	// The dependencies: all methods may be called concurrently, and block until they have an answer or ctx ends. Any of them may
+	// fail with ErrUnavailable or ErrOverloaded.
 	Catalog    Catalog
 	Rankings   Rankings
 	Feed       Feed
@@ -54,16 +54,16 @@ type Config struct {
 	Quotas Quotas
 	// Proxies are the addresses of proxies whose X-Forwarded-For names the client.
 	Proxies []netip.Prefix
-	// CORSOrigins are the origins whose pages may use the routes of /v1, as browsers send them ("https://game.example"), or
-	// "*" alone for those of all; nil: none.
+	// CORSOrigins are the origins whose pages may use the routes of /v1, as browsers send them ("https://game.example"), or "*"
+	// alone for all origins; nil: none.
 	CORSOrigins []string
-	// Purge returns what is left to delete of what is gone; nil: nothing.
+	// Purge returns how much of deleted boards and given-up periods is left to delete; nil: nothing.
 	Purge func() leaderboard.Purge
-	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
+	// CheckRules checks the rule that Rules.Check leaves out: the cron expression. May be nil.
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
 	// Pages makes the handler of the pages for people, which read from api; nil: no pages.
 	Pages func(api http.Handler) http.Handler
-	// Shows are what features show beside entries.
+	// Shows are the data that features show with entries.
 	Shows []Show
 	// Routes are the routes of features.
 	Routes []Route
@@ -105,14 +105,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// shows returns all Shows in the order in which they are looked up: what is kept with entries first, since it may have the answer read
-// again.
+// shows returns all Shows in the order in which they are looked up: data kept with entries first, since their look-up may read the
+// answer again.
 func (c *Config) shows() []Show {
 	about := slices.DeleteFunc(slices.Clone(c.Shows), func(show Show) bool { return !isAbout(show) })
 	return slices.Concat(slices.DeleteFunc(slices.Clone(c.Shows), isAbout), about)
 }
 
-// What decides which requests get in.
+// The parts that decide which requests get in.
 type (
 	// SettingsKey is a bearer key of the server's settings.
 	SettingsKey = guard.SettingsKey
@@ -122,7 +122,7 @@ type (
 	Players = guard.Tokens
 	// Sessions is how the sessions of browsers are found.
 	Sessions = guard.Sessions
-	// Bearer is by what a request comes.
+	// Bearer is the credential of a request: an API key, a player's token, or none.
 	Bearer = guard.Bearer
 	// Quotas bound how much each caller does.
 	Quotas = guard.Quotas

@@ -14,8 +14,8 @@ import (
 // preflightAge is for how long a browser may keep the answer to a preflight. Chromium keeps it for two hours at most.
 const preflightAge = 2 * time.Hour
 
-// crossOrigin makes what tells browsers that pages of other origins may use the routes of /v1; nil when there are no such
-// origins. Browsers send no cookies and no keys of their own with it: a page that has a key sends it in a header.
+// crossOrigin makes the answers by which browsers let pages of other origins use the routes of /v1; nil without such origins.
+// Browsers send no cookies with these requests: a page that has a key sends it in a header.
 func crossOrigin(origins []string, routes []Route) *cors.Cors {
 	if len(origins) == 0 {
 		return nil
@@ -43,8 +43,8 @@ func preflight(c *Call) error {
 	return nil
 }
 
-// allowOrigin says in the headers of the answer which pages may read it, or finds the request to be a preflight. An answer
-// that is kept has no such headers, so those of one origin are never sent to another.
+// allowOrigin sets the headers that say which pages may read the answer, or sends a preflight to its route. A kept answer has no
+// such headers, so one origin never gets the headers of another.
 func allowOrigin(c *Call, preflight *Route) {
 	if c.shared.cors == nil || !strings.HasPrefix(c.R.URL.Path, "/v1/") {
 		return

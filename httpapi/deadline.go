@@ -10,9 +10,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// deadline is a context that ends at a time, as context.WithDeadline makes one, but starts its timer only when something
-// waits for it. Answers from memory do not wait, and save a twentieth of the request. It carries the caller and the span of
-// the request, too.
+// deadline is a context that ends at a time, like one of context.WithDeadline, but starts its timer only when something waits for
+// it. Answers from memory do not wait, and save a twentieth of the request. It carries the caller and the span of the request,
+// too.
 type deadline struct {
 	parent context.Context
 	caller *leaderboard.Caller
@@ -51,7 +51,8 @@ func (d *deadline) Done() <-chan struct{} { return d.start().Done() }
 // Err returns why the context has ended, nil while it has not.
 func (d *deadline) Err() error { return d.start().Err() }
 
-// Value asks the timed context once there is one: package context finds in it what it needs to derive others cheaply.
+// Value asks the timed context once it is started: package context finds in it the values by which it derives other contexts
+// cheaply.
 func (d *deadline) Value(key any) any {
 	switch key.(type) {
 	case leaderboard.CallerKey:

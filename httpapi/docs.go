@@ -24,7 +24,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// What is shown of openapi.yaml and README.md is made when these, web/style.css or web/manual.js change: make generate-docs
+// make generate-docs makes these files. Run it when openapi.yaml, README.md, web/style.css or web/manual.js change.
 var (
 	//go:embed web/openapi.json
 	openAPIJSON []byte
@@ -40,12 +40,12 @@ var (
 	introduction []byte
 )
 
-// docPages serves the document of the API and pages for people. Each is made ready once, when it is first asked for.
+// docPages serves the document of the API and pages for people. Each page is made once, at the first request for it.
 type docPages struct {
 	yaml, json, page func() *static
 	problems         func() (map[string]*static, error) // by code
 	documents        func() (map[string]*static, error) // by the last part of their paths
-	pages            *pageHandler                       // what is missing here is missing there too
+	pages            *pageHandler                       // answers requests for a page that is missing here
 }
 
 func newDocPages(base string, pages *pageHandler) docPages {
@@ -68,7 +68,7 @@ func (m *docPages) openAPIJSON(c *Call) error { return m.json().send(c) }
 // reference answers GET /docs.
 func (m *docPages) reference(c *Call) error { return m.page().send(c) }
 
-// problemPage answers GET /problems/{code}: what a problem means, from the table it is made from.
+// problemPage answers GET /problems/{code}: the meaning of a problem, from the table of problems.
 func (m *docPages) problemPage(c *Call) error {
 	pages, err := m.problems()
 	if err != nil {
@@ -80,7 +80,7 @@ func (m *docPages) problemPage(c *Call) error {
 	return m.pages.missing(c, "No problem has this code.")
 }
 
-// document answers GET /docs/{page}: a document of docs, or what the search of all of them looks through.
+// document answers GET /docs/{page}: a document of docs, or the data for the search of all documents.
 func (m *docPages) document(c *Call) error {
 	pages, err := m.documents()
 	if err != nil {
@@ -116,8 +116,8 @@ func (h *pageHandler) serve(c *Call) error {
 	return nil
 }
 
-// missing answers 404 for an address that leads nowhere: by a page to a browser that shows one, and as the API does to all
-// others, with a detail. A browser that asks with a slash at the end is sent to the address without.
+// missing answers 404 for an address without a route: with a page for a browser that shows one, with a problem and a detail for
+// all others. A browser whose address ends in a slash is sent to the address without the slash.
 func (h *pageHandler) missing(c *Call, detail string) error {
 	at, bare := c.R.URL.Path, strings.TrimSuffix(c.R.URL.EscapedPath(), "/")
 	slashed := path.Clean(at)+"/" == at
@@ -143,7 +143,7 @@ func (h *pageHandler) missing(c *Call, detail string) error {
 // pictureWork is how many units of heavy work a picture counts for.
 const pictureWork = 5
 
-// picture is serve for a picture, which takes work to draw.
+// picture is serve for a picture, which is charged for the work to draw it.
 func (h *pageHandler) picture(c *Call) error {
 	if err := c.Charge(leaderboard.Charge{leaderboard.QuotaKindHeavy: pictureWork}); err != nil {
 		return err
@@ -195,7 +195,7 @@ func newStatic(contentType string, body []byte) *static {
 	hash := sha256.Sum256(body)
 	f := &static{contentType: contentType, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, plain: body}
 	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is one
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is valid
 	_, _ = z.Write(body)                                    // to memory: it cannot fail
 	_ = z.Close()
 	f.zipped = out.Bytes()
@@ -219,7 +219,7 @@ func newPage(html []byte, base string) *static {
 	return f
 }
 
-// send answers with the form that the client would rather have, or that it has it already.
+// send answers with the form that the client prefers, or with 304 if the client has the answer.
 func (s *static) send(c *Call) error {
 	h := c.W.Header()
 	h.Set("Cache-Control", "no-cache")

@@ -11,16 +11,16 @@ import (
 // Erasures erases members.
 type Erasures interface {
 	// Forget removes everything about a member, and records the actor. It works until it is done, or ctx ends, or a board cannot
-	// be written to, which are no errors; the housekeeping then does the rest, and the same call again goes on and returns how far it
-	// is.
+	// be written to; the last two are no errors. Housekeeping then does the rest; the same call again continues, and returns the
+	// progress.
 	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
 }
 
 // eraseHandlers erase members.
 type eraseHandlers struct{ erasures Erasures }
 
-// erase answers DELETE /v1/members/{member}: 204 when nothing of the member is left, 202 when the work is larger
-// than a request has time for; it goes on without the request.
+// erase answers DELETE /v1/members/{member}: 204 when nothing of the member is left, 202 when the work takes longer than a request
+// may; it continues without the request.
 func (h *eraseHandlers) erase(c *Call) error {
 	id := c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {

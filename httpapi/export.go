@@ -19,7 +19,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// All the while an export reads an old state, which MySQL must keep: that is expensive where much is written.
+// An export reads an old state all the while, which MySQL must keep: this is expensive where much is written.
 const (
 	// minExportRate is how many entries a second a client must take on average, from Limits.ExportStall on.
 	minExportRate = 1000
@@ -27,18 +27,18 @@ const (
 
 // Exports reads whole periods.
 type Exports interface {
-	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order, best
-	// first, in parts of at most 1,000, with what is kept with them when that is asked for, otherwise nil. An error of either ends the
-	// export and is returned as it is; ErrPeriodNotFound.
+	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order, best first,
+	// in parts of at most 1,000, with the data kept with them if kept is true, otherwise nil. An error of either ends the export
+	// and is returned unchanged; ErrPeriodNotFound.
 	Export(ctx context.Context, ref leaderboard.PeriodRef, kept bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error) error
 }
 
 // MemberData reads all that is stored of a member.
 type MemberData interface {
-	// DataLists returns the lists of what is stored of a member, in the order in which MemberData tells of them.
+	// DataLists returns the lists of a member's stored data, in the order of MemberData.
 	DataLists() []leaderboard.DataList
-	// MemberData calls tell with all that is stored of a member, list by list. An error
-	// of tell ends it and is returned as it is.
+	// MemberData calls tell with each record that is stored of a member, list by list. An error of tell ends it and is returned
+	// unchanged.
 	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
 }
 
@@ -55,8 +55,8 @@ func tooManyExports(most int) error {
 	return wire.Reject(wire.CodeOverloaded, "As many exports are under way as the server makes at the same time: "+strconv.Itoa(most)+".")
 }
 
-// export answers GET …/export: all entries of a period in one state, best first. They are sent as they are read, so an
-// error in the middle can only be told by breaking the connection off: a body that came to its end is whole.
+// export answers GET …/export: all entries of a period in one state, best first. They are sent while they are read, so an error in
+// the middle can only be shown by breaking the connection off: a body that came to its end is whole.
 func (h *exportHandlers) export(c *Call) error {
 	format := c.Params.Word("format")
 	raw, kept := c.Params.Boolean("raw"), keptAmong(c.asked())
@@ -82,7 +82,7 @@ func (h *exportHandlers) export(c *Call) error {
 	return out.end(h.periods.Export(c.Ctx, ref, kept != nil && kept.On(ref.Rules), out.begin, out.entries))
 }
 
-// breakOff ends an answer that is out in part, so that the client sees that it is not whole.
+// breakOff ends a partly sent answer, so that the client sees that it is not whole.
 func breakOff(c *Call, err error) {
 	k, _, _ := wire.Classify(err)
 	if c.R.Context().Err() != nil || errors.Is(err, errClientGone) {
@@ -98,7 +98,7 @@ func breakOff(c *Call, err error) {
 // errHeadersOnly ends the export that answers a HEAD.
 var errHeadersOnly = errors.New("headers only")
 
-// errClientGone: the client does not take what is sent to it.
+// errClientGone: the client does not take the answer.
 var errClientGone = errors.New("the client is gone, or too slow")
 
 // download sends an answer of any length while it is read. Its methods are called by one goroutine.
@@ -108,10 +108,10 @@ type download struct {
 	began time.Time
 	check time.Time    // when the key was looked at last
 	sent  int          // entries or records
-	zip   *gzip.Writer // nil: it is sent as it is
+	zip   *gzip.Writer // nil: the answer is not compressed
 }
 
-// begin sends the header fields. Of a HEAD they are all.
+// begin sends the header fields. For a HEAD it returns errHeadersOnly.
 func (d *download) begin(contentType, name string) error {
 	d.began, d.check = time.Now(), time.Now()
 	h := d.call.W.Header()
@@ -121,7 +121,7 @@ func (d *download) begin(contentType, name string) error {
 	d.call.Vary()
 	if wire.TakesGzip(d.call.R.Header) {
 		h.Set("Content-Encoding", "gzip")
-		d.zip, _ = gzip.NewWriterLevel(d.call.W, gzip.BestSpeed) // as fast as it is read; the level is known
+		d.zip, _ = gzip.NewWriterLevel(d.call.W, gzip.BestSpeed) // fast enough for the reading; the level is valid
 	}
 	d.call.Status = http.StatusOK
 	d.call.W.WriteHeader(http.StatusOK)
@@ -131,7 +131,7 @@ func (d *download) begin(contentType, name string) error {
 	return nil
 }
 
-// count counts what is sent next, and returns why it is not sent: the client is too slow, or its key is not good any more.
+// count counts the next part of an answer, or returns why it is not sent: the client is too slow, or its key is no longer good.
 func (d *download) count(n int) error {
 	if late := time.Since(d.began) - d.stall; late > time.Duration(d.sent)*time.Second/minExportRate {
 		return fmt.Errorf("%w: %d entries in %s", errClientGone, d.sent, late+d.stall)
@@ -149,7 +149,7 @@ func (d *download) count(n int) error {
 // send writes b; the client has a while to take it.
 func (d *download) send(b []byte) error {
 	ctl := http.NewResponseController(d.call.W)
-	_ = ctl.SetWriteDeadline(time.Now().Add(d.stall)) // a connection that cannot (in tests) has none
+	_ = ctl.SetWriteDeadline(time.Now().Add(d.stall)) // without effect on a connection that has no deadlines (in tests)
 	if err := d.write(b); err != nil {
 		return errors.Join(errClientGone, err)
 	}
@@ -170,7 +170,8 @@ func (d *download) write(b []byte) error {
 	return d.zip.Flush()
 }
 
-// end sends what tells that all of a compressed answer came, when err is nil. It returns what the handler returns.
+// end sends the end of a compressed answer if err is nil: it shows that all of the answer came. It returns the result of the
+// handler.
 func (d *download) end(err error) error {
 	if err == nil && d.zip != nil {
 		if failed := d.zip.Close(); failed != nil {
@@ -213,7 +214,7 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 	return nil
 }
 
-// entries sends the next entries, with what is kept with them when there may be some.
+// entries sends the next entries, with the data kept with them if kept is not nil.
 func (w *exportWriter) entries(entries []leaderboard.Entry, kept []string) error {
 	if err := w.count(len(entries)); err != nil {
 		return err
@@ -236,8 +237,8 @@ func (w *exportWriter) entries(entries []leaderboard.Entry, kept []string) error
 	return w.send(b)
 }
 
-// exportName returns the name that a browser saves the file under. A season may have any of [A-Za-z0-9._-] in its name,
-// and so may a board, so nothing needs to be quoted.
+// exportName returns the name under which a browser saves the file. The names of seasons and boards have only characters of
+// [A-Za-z0-9._-], so nothing needs to be quoted.
 func exportName(ref *leaderboard.PeriodRef) string {
 	return strings.Join([]string{ref.Board, string(ref.Window), ref.Name}, "_")
 }
@@ -259,15 +260,15 @@ func exportType(format string) string {
 
 // exportRow is the entry that is written next, with its ranks, which follow from the entry before it.
 type exportRow struct {
-	tiebreak     *leaderboard.Tiebreak // of the board
+	tiebreak     *leaderboard.Tiebreak // CSV has ids that spreadsheets take for formulas without a quote before them
 	raw          bool                  // ids that are formulas to a spreadsheet are not quoted in CSV
 	strict, tied int64
 	entry        leaderboard.Entry
-	kept         string // what is kept with entries is called; "": it is not asked for
-	body         string // kept with the entry; "": nothing
+	kept         string // the name of the data kept with entries; "": not asked for
+	body         string // the data kept with the entry; "": none
 }
 
-// appendHead appends the names of the columns: one per tiebreak field after the others, and the last for what is kept with entries.
+// appendHead appends the names of the columns: one per tiebreak field after the others, and the last for data kept with entries.
 func (r *exportRow) appendHead(b []byte) []byte {
 	b = append(b, csvHead...)
 	for i := range r.tiebreak.Fields {
@@ -311,8 +312,8 @@ func (r *exportRow) appendCSV(b []byte) []byte {
 	return append(b, '\n')
 }
 
-// appendCSVField quotes what has a meaning in CSV, or is likely to be lost on the way: control characters, spaces at
-// the ends, invisible characters.
+// appendCSVField quotes a field that has a character with a meaning in CSV, or a character that may be lost on the way: control
+// characters, spaces at the ends, invisible characters.
 func appendCSVField(b []byte, s string) []byte {
 	odd := func(r rune) bool { return r == '"' || r == ',' || !unicode.IsPrint(r) }
 	if s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && !strings.ContainsFunc(s, odd) {
@@ -328,7 +329,7 @@ func appendCSVField(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendJSON appends the entry as an object on a line of its own.
+// appendJSON appends the entry as an object on one line.
 func (r *exportRow) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"strict_rank":`...), r.strict, 10)
 	b = strconv.AppendInt(append(b, `,"tied_rank":`...), r.tied, 10)

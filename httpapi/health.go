@@ -10,7 +10,7 @@ import (
 	"leaderboard/internal/wire"
 )
 
-// healthHandlers serve what the operator's programs ask for.
+// healthHandlers serve the programs of operators.
 type healthHandlers struct {
 	check    func(context.Context) Health // Config.Health
 	metrics  http.Handler
@@ -25,9 +25,9 @@ func livez(c *Call) error {
 // Reason is an error of a dependency whose text is fit to be shown: by /readyz, and as the detail of a problem.
 type Reason = wire.Reason
 
-// Health is how a process and what it depends on stand.
+// Health is the health of a process and of its dependencies.
 type Health struct {
-	Checks map[string]error // by dependency, nil for one that works
+	Checks map[string]error // by dependency, nil for a dependency that works
 	Ready  bool             // requests should be sent here, whatever the checks say
 }
 

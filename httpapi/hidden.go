@@ -14,11 +14,11 @@ import (
 
 // Hides hides members and shows them again.
 type Hides interface {
-	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
-	// follow as after any write. A repetition may change reason and actor. Errors: *leaderboard.RuleError,
-	// ErrBoardNotFound, ErrUnknownRule, ErrOutcomeUnknown (it has begun and will be finished, or it has not begun).
+	// Hide returns when no answer of MySQL shows the member, on the board of the request or everywhere; copies follow as after any
+	// write. A repetition may change reason and actor. Errors: *leaderboard.RuleError, ErrBoardNotFound, ErrUnknownRule,
+	// ErrOutcomeUnknown (it has begun and will be finished, or it has not begun).
 	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
-	// Restore undoes that. ErrNotHidden, otherwise the errors of Hide.
+	// Restore undoes a hide. ErrNotHidden, otherwise the errors of Hide.
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
 	// Hidden lists the hidden members; ErrBoardNotFound.
 	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
@@ -31,7 +31,7 @@ func showHidden(h *leaderboard.HiddenMember) api.HiddenMember {
 	return api.HiddenMember{Member: h.Member, Board: h.Board, Reason: h.Reason, Actor: h.Actor, HiddenAt: h.HiddenAt.Time()}
 }
 
-// hideRequest returns what the path and the parameters say; the member everywhere when the path has no board.
+// hideRequest returns the request in the path and the parameters; without a board in the path it is about the member everywhere.
 func hideRequest(c *Call) (leaderboard.HideRequest, error) {
 	r := leaderboard.HideRequest{Member: c.Params.Member(), Reopen: c.Params.Boolean("reopen")}
 	if err := c.Params.BadInput(); err != nil {
@@ -44,7 +44,7 @@ func hideRequest(c *Call) (leaderboard.HideRequest, error) {
 	return r, err
 }
 
-// reasonBody is what an admin says of what is done to a member.
+// reasonBody has an admin's reason for an action on a member.
 type reasonBody struct {
 	Reason string `json:"reason"`
 	Actor  string `json:"actor"` // "": the key
@@ -68,7 +68,7 @@ func (h *hiddenHandlers) hide(c *Call) error {
 	return c.SendJSON(http.StatusOK, showHidden(&hide))
 }
 
-// restore answers DELETE of the same paths.
+// restore answers DELETE …/members/{member}/hidden and DELETE /v1/members/{member}/hidden.
 func (h *hiddenHandlers) restore(c *Call) error {
 	reason, actor := c.Params.Text("reason"), c.Params.Text("actor")
 	r, err := hideRequest(c)
@@ -76,7 +76,7 @@ func (h *hiddenHandlers) restore(c *Call) error {
 		return err
 	}
 	r.Reason, r.Actor = reason, cmp.Or(actor, c.Caller.Key)
-	if broken := leaderboard.AsRule(r.CheckRestore()); broken != nil { // these came as parameters
+	if broken := leaderboard.AsRule(r.CheckRestore()); broken != nil { // reason and actor came as parameters
 		bad := make([]wire.InputError, len(broken.Fields))
 		for i, f := range broken.Fields {
 			bad[i] = wire.InputError{Parameter: strings.TrimPrefix(f.Pointer, "/"), Detail: f.Detail}
@@ -117,7 +117,7 @@ func (h *hiddenHandlers) list(c *Call) error {
 	}
 	if c.Key.Limited() {
 		for i := range hidden {
-			if hidden[i].Board == "" { // why a member is hidden everywhere is for keys for all boards
+			if hidden[i].Board == "" { // the reason for a hide everywhere is shown only to keys for all boards
 				hidden[i].Reason, hidden[i].Actor = "", ""
 			}
 		}

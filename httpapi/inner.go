@@ -9,13 +9,13 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Question is a GET that the server asks itself, for no client: as a caller that may read every board, and is no admin.
+// Question is a GET that the server sends to itself, for no client: as a caller that may read every board, and is no admin.
 type Question struct {
 	Route   *Route
 	Path    []string     // the values in the path of the route
-	Query   []wire.Param // as the route has them
+	Query   []wire.Param // parsed for the route
 	Strings bool         // the answer has wide numbers as strings
-	Known   string       // the ETag of an answer that is not wanted again, "" for none
+	Known   string       // the ETag of an answer that is not needed again, "" for none
 	// Handle answers; nil: the handler of the route.
 	Handle func(*Call) error
 }

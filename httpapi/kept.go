@@ -14,20 +14,20 @@ import (
 // Bounds of keptAnswers, in bytes.
 const (
 	maxKept     = 4 << 20
-	keptBesides = 768 // what an answer counts besides its bodies: itself, its place with the page
+	keptBesides = 768 // bytes that count for an answer in addition to its bodies: the struct, its place with the page
 )
 
-// keptAnswers bounds what is kept of shared answers in their encoded form, with each of them, so that one that is served many
-// times is encoded once, and compressed once: to encode a page of 100 entries takes five times as long as all other work on
-// it. When there is too much it is all dropped.
+// keptAnswers bounds the memory of shared answers in their encoded forms. The forms are kept with each answer, so that an answer
+// that is served many times is encoded once, and compressed once: to encode a page of 100 entries takes five times as long as all
+// other work on it. Beyond the bound all forms are dropped.
 type keptAnswers struct {
 	mu    sync.Mutex
 	bytes int64
-	kept  []*keptModes // those with a form since all were dropped, some more than once
+	kept  []*keptModes // pages with a form since all forms were dropped, some more than once
 }
 
-// keptModes are the encoded forms of one answer in each mode, by modeIndex; then the same with wide numbers as strings; then all of
-// these with what is kept with its entries.
+// keptModes are the encoded forms of one answer in each mode, by modeIndex; then the same with wide numbers as strings; then all
+// of these with data kept with entries.
 type keptModes [16]atomic.Pointer[keptAnswer]
 
 func modeIndex(m leaderboard.Mode) int {
@@ -46,12 +46,12 @@ func modeIndex(m leaderboard.Mode) int {
 // keptAnswer is the encoded form of an answer. Only zipped may change.
 type keptAnswer struct {
 	envelope
-	shown  Besides // beside the entries
+	shown  Besides // the data shown with the entries
 	plain  coded
 	zipped atomic.Pointer[coded] // made when it is first asked for
 }
 
-// envelope is all that an encoded answer in one mode depends on besides the answer itself.
+// envelope has all values, except the page, on which an encoded answer in one mode depends.
 type envelope struct {
 	board, period string
 	window        leaderboard.Window
@@ -59,7 +59,7 @@ type envelope struct {
 	etag          wire.ETag // of the question too
 }
 
-// coded is a body in one content coding, with the header fields that are its own: each a list of one.
+// coded is a body in one content coding, with the header fields of this form: each a list of one.
 type coded struct {
 	body         []byte
 	etag, length []string
@@ -69,7 +69,7 @@ func newCoded(body []byte, etag string) coded {
 	return coded{body: body, etag: []string{etag}, length: []string{strconv.Itoa(len(body))}}
 }
 
-// formsOf returns the forms that are kept with a shared page.
+// formsOf returns the encoded forms of a shared page.
 func formsOf(page *leaderboard.Page) *keptModes {
 	forms := page.Encoded.Forms()
 	if forms == nil {
@@ -78,7 +78,7 @@ func formsOf(page *leaderboard.Page) *keptModes {
 	return forms.(*keptModes)
 }
 
-// slot returns where the form in a mode is.
+// slot returns the place of the form in a mode.
 func (m *keptModes) slot(mode leaderboard.Mode, strings, shows bool) *atomic.Pointer[keptAnswer] {
 	form := modeIndex(mode)
 	if strings {
@@ -90,7 +90,7 @@ func (m *keptModes) slot(mode leaderboard.Mode, strings, shows bool) *atomic.Poi
 	return &m[form]
 }
 
-// keptBeside returns what a form that is kept shows beside the entries of a page; nil: it has to be looked up.
+// keptBeside returns the data that a kept form shows with the entries of a page; nil: the data must be looked up.
 func (on *Target) keptBeside(page *leaderboard.Page, strings bool) Besides {
 	if page.Encoded == nil || len(on.Shows) != 1 || isAbout(on.Shows[0]) {
 		return nil
@@ -110,14 +110,14 @@ func (k *keptAnswers) put(modes *keptModes, slot *atomic.Pointer[keptAnswer], ne
 		size *= 2 // it is in the body too
 	}
 	if size > maxKept {
-		return // it has no room
+		return // it is too large to keep
 	}
 	k.grow(size)
 	k.kept = append(k.kept, modes)
 	slot.Store(next)
 }
 
-// putZipped keeps the compressed form of one that is kept.
+// putZipped keeps the compressed form of a kept answer.
 func (k *keptAnswers) putZipped(kept *keptAnswer, form *coded) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -125,7 +125,7 @@ func (k *keptAnswers) putZipped(kept *keptAnswer, form *coded) {
 	kept.zipped.Store(form)
 }
 
-// grow makes room for so many bytes more.
+// grow makes room for that many more bytes.
 func (k *keptAnswers) grow(bytes int) {
 	size := int64(bytes) + keptBesides
 	if k.bytes += size; k.bytes > maxKept {
@@ -144,7 +144,7 @@ func (k *keptAnswers) drop() {
 	k.kept = nil
 }
 
-// respondShared is answer for a page that many requests share, with what lasts beside its entries.
+// respondShared is Call.Answer for a page that many requests share; shown are data that last.
 func (k *keptAnswers) respondShared(
 	c *Call, page *leaderboard.Page, on *Target, st *leaderboard.State, shown Besides, etag wire.ETag, body func([]byte) []byte,
 ) error {

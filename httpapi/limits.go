@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits bound what requests may take. What is 0 has its default.
+// Limits bound the resources of requests. A field that is 0 has its default.
 type Limits struct {
 	MaxBody        int64         // bytes of a request body, default 1 MiB; some routes take less
 	BodyMemory     int64         // bytes that bodies of requests on their way in may take, default 64 MiB
@@ -16,7 +16,7 @@ type Limits struct {
 	MaxExports     int           // exports made at the same time, each with a connection to MySQL; default 2, beyond: 503
 	ExportStall    time.Duration // in which the client of an export must take a part of it, default 30s
 	RequestTimeout time.Duration // for one request, rebuilds with ?wait= aside; default 10s
-	StandingWait   time.Duration // for standings after a commit, default 50ms; what has not come by then is null
+	StandingWait   time.Duration // for standings after a commit, default 50ms; later standings are null
 }
 
 func (l Limits) withDefaults() Limits {

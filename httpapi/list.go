@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxScan bounds how many pages of boards one request looks through for those that the caller may see.
+	// maxScan bounds how many pages of boards one request looks through for boards that the caller may see.
 	maxScan = 10
-	// scanSize is how long they are once there are boards that the caller may not.
+	// scanSize is the size of these pages after a board that the caller may not see.
 	scanSize = 500
 )
 
-// AfterCursor returns what the cursor of a request continues after, the zero value without one. read is a method of the list, such
-// as wire.List.After.
+// AfterCursor returns the place in the cursor of a request, the zero value without a cursor. read is a method of the list, such as
+// wire.List.After.
 func AfterCursor[T any](c *Call, read func(cursor string) (T, bool)) (after T) {
 	if cursor := c.Params.Text("cursor"); cursor != "" {
 		var ok bool
@@ -32,7 +32,7 @@ type BoardFinder interface {
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
 }
 
-// BoardIDOf returns the id of the board of which a list shows a part, 0 with "": it shows all.
+// BoardIDOf returns the id of the board to which a list is limited, 0 for "": the list shows all boards.
 func BoardIDOf(c *Call, boards BoardFinder, name string) (int64, error) {
 	if name == "" {
 		return 0, nil
@@ -44,8 +44,8 @@ func BoardIDOf(c *Call, boards BoardFinder, name string) (int64, error) {
 	return b.ID, err
 }
 
-// SendList answers with a page of a list, the member name: as show has them, up to limit of the items that were found, and when
-// there are more the cursor behind the last of the page.
+// SendList answers with a page of a list in the member name: up to limit of the found items, each as show returns it, and the
+// cursor of the last item if more were found.
 func SendList[T, J any](c *Call, name string, found []T, limit int, show func(*T) J, cursor func(last *T) string) error {
 	next := ""
 	if len(found) > limit {
@@ -59,7 +59,7 @@ func SendList[T, J any](c *Call, name string, found []T, limit int, show func(*T
 	return SendPage(c, name, items, next)
 }
 
-// SendPage answers with a part of a list, the member name, and the cursor of what follows ("": nothing does).
+// SendPage answers with a part of a list in the member name, and the cursor of the next part ("": it was the last).
 func SendPage[J any](c *Call, name string, items []J, next string) error {
 	out := map[string]any{name: append([]J{}, items...)} // not null
 	if next != "" {

@@ -24,13 +24,13 @@ import (
 // ConnLimits bound the connections that are open at once. A connection beyond them gets a problem at once and is closed.
 type ConnLimits struct {
 	All int // of the process, 0: any number
-	// Own is how many more this machine may have, so that health checks reach the process when All are taken.
+	// Own is how many more connections this machine may have, so that health checks reach the process when All are taken.
 	Own int
 	// PerAddress bounds the connections from one IPv4 address or one /64 of IPv6, 0: any number. Loopback and Proxies have
 	// no such bound: many clients may be behind them.
 	PerAddress int
 	Proxies    []netip.Prefix
-	// TLS reports that connections are encrypted: one that is refused is closed without an answer, which could not be read.
+	// TLS reports that connections are encrypted: a refused connection is closed without an answer, which could not be read.
 	TLS      bool
 	Observer Observer // hears of connections that are refused; nil: nobody does
 	Base     string   // path below which the service is; "": the root
@@ -50,7 +50,7 @@ type listener struct {
 	lingering atomic.Int64 // connections refused and not closed yet
 }
 
-// Accept waits for the next connection that is let in.
+// Accept waits for the next connection within the limits.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		accepted, err := l.Listener.Accept()
@@ -68,8 +68,8 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 const (
-	// lingerFor is how long a client that is refused has to read the answer. If the connection were closed at once, with a
-	// request in it that was not read, the answer would be lost.
+	// lingerFor is how long a refused client has to read the answer. If the connection were closed at once, with an unread request
+	// in it, the answer would be lost.
 	lingerFor = 500 * time.Millisecond
 	// MaxLingering is how many refused connections of a listener may be open.
 	MaxLingering = 128
@@ -108,7 +108,7 @@ type doors struct {
 
 	mu   sync.Mutex
 	all  int
-	from map[netip.Addr]int // of those that PerAddress bounds
+	from map[netip.Addr]int // open connections by address, for addresses that PerAddress bounds
 }
 
 func (d *doors) enter(from netip.Addr) bool {
@@ -165,9 +165,9 @@ func addressOf(tcp *net.TCPConn) netip.Addr {
 	return guard.ClientOf(remote.AddrPort().Addr())
 }
 
-// The kernel's buffers of a connection in each direction, in bytes: for an answer that is not read, and a request that is not
-// answered yet. Linux counts its own records too and takes twice as much. By default it would let both grow to megabytes for a
-// fast client, and keep them when the client then reads nothing.
+// The kernel's buffers of a connection in each direction, in bytes: for an unread answer, and for an unanswered request. Linux
+// counts its own records too and takes twice as much. By default it would let both grow to megabytes for a fast client, and keep
+// them if the client then reads nothing.
 const (
 	connBuffer   = 32 << 10  // for each round trip to a client: 500 KB a second over 100 ms
 	StreamBuffer = 8 << 10   // one event, so that newer ones do not wait behind many
@@ -183,7 +183,7 @@ func setBuffers(tcp *net.TCPConn, bytes int) {
 // connKey is the key of the connection in the context of a request.
 type connKey struct{}
 
-// connOf returns the connection of a request; false for one that did not come through a Listener.
+// connOf returns the connection of a request; false for a request that did not come through a Listener.
 func connOf(ctx context.Context) (*conn, bool) {
 	under, _ := ctx.Value(connKey{}).(net.Conn)
 	if t, ok := under.(*tls.Conn); ok {
@@ -193,8 +193,8 @@ func connOf(ctx context.Context) (*conn, bool) {
 	return of, ok
 }
 
-// orphanTimeout is how long the kernel keeps unread bytes after the connection is closed. It counts from when the client last
-// read anything, also before the close, and a slow client reads a window of 64 KiB at once: less would cut it off.
+// orphanTimeout is how long the kernel keeps unread bytes after the connection is closed. It counts from the client's last read,
+// also before the close, and a slow client reads a window of 64 KiB at once: a shorter time would cut it off.
 const orphanTimeout = time.Minute
 
 // httpBuffer is the size of the buffer in which net/http collects an answer's header and the beginning of its body.
@@ -217,8 +217,8 @@ type conn struct {
 	both  net.Buffers // of parts: a field, since a variable would be allocated at each write
 }
 
-// Close closes the connection and makes room for another. The kernel does not keep unread bytes for long, because no limit
-// counts them any more.
+// Close closes the connection and makes room for another. The kernel does not keep unread bytes for long, because no limit counts
+// them after the close.
 func (c *conn) Close() error {
 	if raw, err := c.SyscallConn(); err == nil && runtime.GOOS == "linux" {
 		const tcpUserTimeout = 18
@@ -230,8 +230,8 @@ func (c *conn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// Write sends b to the client. When the client does not read it in time, the connection is about to be closed, together with
-// the unread bytes, which the kernel would otherwise keep for a minute.
+// Write sends b to the client. If the client does not read it in time, the connection is about to be closed, together with the
+// unread bytes, which the kernel would otherwise keep for a minute.
 func (c *conn) Write(b []byte) (n int, err error) {
 	switch {
 	case c.head != nil:
@@ -250,7 +250,7 @@ func (c *conn) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// writeBoth sends the beginning of an answer, and b behind it. n is of b.
+// writeBoth sends the beginning of an answer and then b. n counts the bytes of b.
 func (c *conn) writeBoth(b []byte) (n int, err error) {
 	head := len(*c.head)
 	c.parts = [2][]byte{*c.head, b}
@@ -261,7 +261,7 @@ func (c *conn) writeBoth(b []byte) (n int, err error) {
 	return max(0, int(sent)-head), err
 }
 
-// rawProblem returns a whole answer that ends the connection. more are further header lines.
+// rawProblem returns a whole answer that ends the connection. more has further header lines.
 func rawProblem(p api.Problem, more string) []byte {
 	p.RequestID = wire.NewRequestID()
 	body, err := wire.Marshal(p)

@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// data answers GET /v1/members/{member}/data: all that is stored of a member. It is sent while it is read, as an export is.
+// data answers GET /v1/members/{member}/data: all that is stored of a member. Like an export, it is sent while it is read.
 func (h *exportHandlers) data(c *Call) error {
 	member := c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {
@@ -33,8 +33,8 @@ func (h *exportHandlers) data(c *Call) error {
 type dataWriter struct {
 	download
 	lists []leaderboard.DataList
-	list  int       // how many of them were begun
-	some  bool      // the last one that was begun has something in it
+	list  int       // how many lists were begun
+	some  bool      // the list begun last has a record
 	parts int       // records in buf
 	taken time.Time // when the client had taken the last part
 	buf   []byte
@@ -62,7 +62,7 @@ func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
 	return w.add(r.List, r.Record)
 }
 
-// add appends a record to its list, which is opened when it is another one than the last.
+// add appends a record to its list, which it opens if another list is open.
 func (w *dataWriter) add(list string, record any) error {
 	text, err := wire.Marshal(record)
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *dataWriter) add(list string, record any) error {
 	return nil
 }
 
-// open ends the list that is open, and opens those up to the n-th.
+// open ends the open list, and opens the next lists up to the n-th.
 func (w *dataWriter) open(n int) {
 	for ; w.list < n; w.list++ {
 		w.endList()
@@ -95,7 +95,7 @@ func (w *dataWriter) open(n int) {
 	}
 }
 
-// endList ends the list that is open.
+// endList ends the open list.
 func (w *dataWriter) endList() {
 	switch {
 	case w.list == 0:
@@ -119,7 +119,7 @@ func (w *dataWriter) flush() error {
 			return err
 		}
 	} else {
-		w.began = w.began.Add(time.Since(w.taken)) // what the database took is not the client's
+		w.began = w.began.Add(time.Since(w.taken)) // the time of the database is not the client's
 	}
 	if err := w.count(w.parts); err != nil {
 		return err

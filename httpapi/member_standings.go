@@ -8,8 +8,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// standings answers GET /v1/members/{member}/standings: the member's place on each of several boards, which need not be
-// alike.
+// standings answers GET /v1/members/{member}/standings: the member's standing on each of several boards, which may differ in their
+// rules.
 func (h *combinedReader) standings(c *Call) error {
 	member := c.Params.Member()
 	kept, most := keptAmong(c.asked()), leaderboard.MaxStandings
@@ -47,8 +47,8 @@ func (h *combinedReader) standings(c *Call) error {
 	})
 }
 
-// standingModes returns how the ranks on each board are numbered: as asked for, or as the board does. Dense ranks of
-// many boards are not known at once; a board that numbers densely is then answered in mode tied.
+// standingModes returns the mode of the ranks on each board: the mode asked for, or the board's. Dense ranks of many boards are
+// not known at once; a board that numbers densely is then answered in mode tied.
 func standingModes(s *Selection, asked leaderboard.Mode) ([]leaderboard.Mode, error) {
 	if asked == leaderboard.ModeDense {
 		return nil, &leaderboard.RuleError{
@@ -81,7 +81,7 @@ func (s *Selection) appendStandings(b []byte, member string, all *leaderboard.St
 			none = append(none, s.Refs[i].Board)
 			continue
 		}
-		if len(none) < i { // another one stands before it
+		if len(none) < i { // another name stands before this one
 			b = append(b, ',')
 		}
 		b = appendStandingOn(append(b, '{'), &s.Refs[i], modes[i], &found[i])

@@ -27,8 +27,8 @@ type moderationHandlers struct {
 	writer Writer
 }
 
-// moderate answers POST /v1/boards/{board}/moderation and POST /v1/moderation. After a failure the finished part
-// stays, and the same request does the rest.
+// moderate answers POST /v1/boards/{board}/moderation and POST /v1/moderation. After a failure the finished part stays, and the
+// same request finishes the rest.
 func (h *moderationHandlers) moderate(c *Call) error {
 	m := leaderboard.Moderation{}
 	err := c.Params.BadInput()

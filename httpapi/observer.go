@@ -6,7 +6,7 @@ import (
 	"leaderboard/internal/trace"
 )
 
-// Observer hears what happens, for metrics. Its methods must not block.
+// Observer hears events for metrics. Its methods must not block.
 type Observer interface {
 	// RequestAnswered is called for every answered request.
 	RequestAnswered(Answered)
@@ -22,18 +22,18 @@ type Answered struct {
 	Method    string // one of the standard ones, or "OTHER"
 	Status    int
 	Took      time.Duration
-	RequestID string // taken from the client or made, as the answer has it
+	RequestID string // from the client or made, as in the answer
 	Span      trace.Span
 }
 
-// StandingCounts is what became of the standings of a request.
+// StandingCounts counts the results of a request by their standings.
 type StandingCounts struct {
 	Told int // results with a standing
-	None int // of members that are not ranked, or have another entry since, or are so deep that the dense rank is not known
-	Late int // what was not there in time
+	None int // of members that are not ranked, or whose entry was replaced since, or whose dense rank is too deep to be known
+	Late int // without a standing in time
 }
 
-// unobserved is for nobody.
+// unobserved is an Observer that ignores everything.
 type unobserved struct{}
 
 // RequestAnswered implements Observer.

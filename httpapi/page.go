@@ -58,9 +58,8 @@ func (h *reader) around(c *Call) error {
 	return c.Answer(&on, &st, etag, func(b []byte) []byte { return appendPage(b, on.Form(), page, nil, shown) })
 }
 
-// AroundUnranked answers GET …/members/{member}/around for a member without an entry: with a page without entries, so that a client that
-// follows the member need not come back when it has one, and sees the state. It answers nothing when the member has an entry
-// by now.
+// AroundUnranked answers GET …/members/{member}/around for a member without an entry: with an empty page and its state, so that a
+// client can follow the member before its first entry. It sends nothing if the member has an entry.
 func AroundUnranked(c *Call, find Resolver, rankings leaderboard.Rankings) error {
 	member := c.Params.Member()
 	on, err := find.Target(c)
@@ -74,7 +73,7 @@ func AroundUnranked(c *Call, find Resolver, rankings leaderboard.Rankings) error
 	return c.Answer(&on, &s.State, c.ETag(&on, &s.State).Text(member), func(b []byte) []byte { return AppendEntries(b, on.Form(), nil, nil) })
 }
 
-// appendPage appends a page. As a page of a list it says where that continues.
+// appendPage appends a page, and for a page of a list its cursor.
 func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.List, shown Besides) []byte {
 	b = AppendEntries(b, f, page.Entries, shown)
 	if of != nil && page.Next != "" {

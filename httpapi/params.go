@@ -13,12 +13,12 @@ import (
 
 // The parameters of a request. Errors are collected, and BadInput returns all of them at once.
 
-// Params are what a request says in its path and in its query.
+// Params are the parameters of a request: of its path and of its query.
 type Params struct {
 	pattern *Pattern // of the route
 	path    segments
-	Query   wire.Params       // as it stands; the methods read one parameter each
-	bad     []wire.InputError // what is wrong with the parameters, collected so that the answer lists all of it
+	Query   wire.Params       // undecoded; each method reads one parameter
+	bad     []wire.InputError // the errors of all parameters, so that the answer lists all of them
 }
 
 // PathValue returns the decoded segment that stands for {name} in the route's path.
@@ -49,7 +49,7 @@ func (p *Params) Text(name string) string {
 	return v
 }
 
-// of returns what the table of operations says of a parameter.
+// of returns the row of a parameter in the table of operations.
 func (p *Params) of(name string) *api.Param {
 	if of := api.FindParam(p.pattern.known, name); of != nil {
 		return of
@@ -173,7 +173,7 @@ func (p *Params) OptionalMember() string {
 	return id
 }
 
-// labels returns the labels that the boards asked about are to have, none when the parameter is not given.
+// labels returns the labels that the boards must have, none if the parameter is not given.
 func (p *Params) labels() leaderboard.Labels {
 	text := p.Text("labels")
 	if text == "" {
@@ -219,7 +219,7 @@ func (p *Params) PageParams() (limit, offset int64, cursor string) {
 	return limit, offset, cursor
 }
 
-// AroundParams returns how many entries a slice is to have on either side.
+// AroundParams returns how many entries a slice has on either side.
 func (p *Params) AroundParams() (before, after int64) {
 	return p.Integer("before"), p.Integer("after")
 }
@@ -236,7 +236,7 @@ func (p *Params) Moment(name string) (at leaderboard.Micros) {
 	return at
 }
 
-// Positive reads a number that is not negative, unless something was wrong before.
+// Positive returns a number that is not negative; false for any other text, or if ok is false.
 func Positive(s string, ok bool) (int64, bool) {
 	n, isNumber := wire.ParseInteger(s)
 	return n, ok && isNumber && n >= 0

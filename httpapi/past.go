@@ -9,14 +9,14 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// pastReader serves what members have in the periods of a window.
+// pastReader serves the entries of members in the periods of a window.
 type pastReader struct {
 	Resolver
 	rankings Rankings
 }
 
-// history answers GET …/members/{member}/history: what a member has in the latest periods of a window, the current one
-// first. The limit counts the periods that are looked at.
+// history answers GET …/members/{member}/history: the entries of a member in the latest periods of a window, the current one
+// first. The limit counts periods, with or without an entry.
 func (h *pastReader) history(c *Call) error {
 	member := c.Params.Member()
 	limit := c.Params.Integer("limit")
@@ -35,7 +35,7 @@ func (h *pastReader) history(c *Call) error {
 	}
 	err = h.send(c, &on, of, member, leaderboard.Micros(before), int(limit))
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) && h.Catalog.Renew(c.Ctx, on.Ref.Board) == nil {
-		return h.send(c, &on, of, member, leaderboard.Micros(before), int(limit)) // without those that were given up meanwhile
+		return h.send(c, &on, of, member, leaderboard.Micros(before), int(limit)) // without periods that were given up meanwhile
 	}
 	return err
 }
@@ -62,7 +62,7 @@ func (h *pastReader) send(c *Call, on *Target, of wire.List, member string, befo
 			st.Source = f.Source
 		}
 		etag = etag.Int(refs[i].ID).Int(f.Incarnation).Int(f.Seq).Int(int64(f.AsOf))
-		if refs[i].Closed { // which the state does not tell: the last season closes without another that begins
+		if refs[i].Closed { // the state does not show this: the last season closes without a next one
 			etag = etag.Text("closed")
 		}
 	}
@@ -76,7 +76,7 @@ func (h *pastReader) send(c *Call, on *Target, of wire.List, member string, befo
 	})
 }
 
-// periods returns those to look at, the latest first, and where the next page begins, 0 for nowhere.
+// periods returns the periods of a page, the latest first, and the time before which the next page begins, 0 without a next page.
 func (h *pastReader) periods(ctx context.Context, on *Target, before leaderboard.Micros, limit int) (refs []leaderboard.PeriodRef, next leaderboard.Micros, err error) {
 	found, err := h.Catalog.PeriodsBefore(ctx, on.Ref.Board, on.Ref.Window, before, limit+1)
 	if err != nil {
@@ -98,7 +98,7 @@ func (h *pastReader) periods(ctx context.Context, on *Target, before leaderboard
 	return refs, next, nil
 }
 
-// appendPast appends the answer without the brace at its end. Periods in which the member has nothing are left out.
+// appendPast appends the answer without the brace at its end. Periods without an entry of the member are left out.
 func appendPast(
 	b []byte, on *Target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry, shown Besides,
 ) []byte {

@@ -10,8 +10,8 @@ import (
 
 // Plays finds the plays that players submit with.
 type Plays interface {
-	// PlayOf returns the play that entry i of a submission of the request's player to a board came with, by its token. Errors: a
-	// *leaderboard.RuleError, ErrUnavailable, and when the address has no attempts left too-many-attempts.
+	// PlayOf returns the play of entry i of a submission to a board, by its token; the caller is the request's player. Errors: a
+	// *leaderboard.RuleError, ErrUnavailable, and too-many-attempts if the address has no attempts left.
 	PlayOf(c *Call, board, token string, i int) (leaderboard.PlayID, error)
 }
 
@@ -22,17 +22,17 @@ func (noPlays) PlayOf(*Call, string, string, int) (id leaderboard.PlayID, err er
 	return id, &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "this server knows no plays"}
 }
 
-// noPlayers is Players of a server that has none.
+// noPlayers is Players of a server without players.
 type noPlayers struct{}
 
 func (noPlayers) Find(context.Context, string, time.Time, func() error) (*leaderboard.Player, error) {
 	return nil, &leaderboard.TokenError{Detail: "This server knows no players."}
 }
 
-// ErrNoPlays refuses a play on a board whose players submit without.
+// ErrNoPlays refuses a play on a board whose players submit without plays.
 var ErrNoPlays error = &leaderboard.RuleError{Code: leaderboard.CodeInvalidPlay, Detail: "the board wants no plays: its rule players.submit says so"}
 
-// ForPlayers returns a board to which the request's player may submit. A private one that shows players nothing is not there.
+// ForPlayers returns a board to which the request's player may submit. A private board that players may not read is not found.
 func (r Resolver) ForPlayers(c *Call, name string) (leaderboard.Board, error) {
 	b, err := r.Catalog.Board(c.Ctx, name)
 	if err != nil {

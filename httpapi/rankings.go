@@ -92,7 +92,7 @@ func (h *combinedReader) around(c *Call) error {
 	})
 }
 
-// page asks for a page, once more and past all copies when the states asked for are not reached.
+// page asks for a page, and again without any copy if the wanted states are not reached.
 func (h *combinedReader) page(c *Call, s *Selection, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	page, err := h.Rankings.CombinedPage(c.Ctx, s.Refs, q)
 	notRanked := errors.Is(err, leaderboard.ErrNotRanked) && s.MinSeqs != nil // perhaps not in a copy
@@ -113,13 +113,13 @@ func pageAnswer(page *leaderboard.CombinedPage) combinedAnswer {
 	}
 }
 
-// combinedAnswer is what the answers about several boards have in common; shown is by the index of the entry.
+// combinedAnswer is the common form of the answers about several boards.
 type combinedAnswer struct {
 	states  []leaderboard.State
 	n       int
 	entry   func(i int) *leaderboard.CombinedRanked
 	etag    wire.ETag
-	more    func(b []byte, i int) []byte // members of entry i besides; may be nil
+	more    func(b []byte, i int) []byte // further members of entry i; may be nil
 	trailer func(b []byte) []byte        // of the whole; may be nil
 }
 
@@ -163,7 +163,7 @@ func (h *combinedReader) send(c *Call, s *Selection, a combinedAnswer) error {
 	})
 }
 
-// appendBoards opens an answer: the state of each board's period, and what is said of all together.
+// appendBoards opens an answer: the state of each board's period, and the common members.
 func (s *Selection) appendBoards(b []byte, states []leaderboard.State, all *leaderboard.State) []byte {
 	b = append(b, `{"boards":[`...)
 	for i := range s.Refs {
@@ -194,7 +194,7 @@ func (s *Selection) appendBoards(b []byte, states []leaderboard.State, all *lead
 	return strconv.AppendBool(append(b, `,"stale":`...), all.Stale)
 }
 
-// besideSelection returns the state of an answer about several boards, and what is shown beside its entries.
+// besideSelection returns the state of an answer about several boards, and the data to show with its entries.
 func (h *combinedReader) besideSelection(c *Call, s *Selection, a *combinedAnswer) (leaderboard.State, Besides, error) {
 	st := s.State(a.states)
 	if s.Shows == nil {
@@ -208,7 +208,7 @@ func (h *combinedReader) besideSelection(c *Call, s *Selection, a *combinedAnswe
 	return about.State, shown, err
 }
 
-// areFresh reports whether an answer about several boards, each in a state of its own, may still go out.
+// areFresh reports whether an answer about several boards, each in a different state, may still go out.
 func (h *combinedReader) areFresh(s *Selection, states []leaderboard.State) bool {
 	for i := range states {
 		if !h.Feed.Fresh(s.Refs[i].ID, states[i].Revision) {

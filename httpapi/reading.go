@@ -2,13 +2,13 @@ package httpapi
 
 import "leaderboard/leaderboard"
 
-// Reading asks for entries, with what is shown beside them.
+// Reading asks for entries, and for the data to show with them.
 type Reading struct {
 	Rankings Rankings
 	Feed     Feed
 }
 
-// page returns a page, its state, and what is shown beside its entries.
+// page returns a page, its state, and the data to show with its entries.
 func (r Reading) page(c *Call, on *Target, q leaderboard.PageQuery) (*leaderboard.Page, leaderboard.State, Besides, error) {
 	page, err := r.Rankings.Page(c.Ctx, on.Ref, q)
 	if err != nil {
@@ -33,7 +33,7 @@ func (r Reading) page(c *Call, on *Target, q leaderboard.PageQuery) (*leaderboar
 	return read, st, shown, err
 }
 
-// Members returns the standings of given members, their state, and what is shown beside their entries, see Standings.All.
+// Members returns the standings of given members, their state, and the data to show with their entries, see Standings.All.
 func (r Reading) Members(c *Call, on *Target, q leaderboard.MembersQuery) (*leaderboard.Standings, leaderboard.State, Besides, error) {
 	s, err := r.Rankings.Members(c.Ctx, on.Ref, q)
 	if err != nil {
@@ -55,7 +55,7 @@ func (r Reading) Members(c *Call, on *Target, q leaderboard.MembersQuery) (*lead
 	return read, st, shown, err
 }
 
-// Beside returns the state of an answer that was put together of entries, and what is shown beside them.
+// Beside returns the state of an answer that was put together from entries, and the data to show with them.
 func (r Reading) Beside(c *Call, on *Target, st *leaderboard.State, entries []leaderboard.Ranked) (leaderboard.State, Besides, error) {
 	return r.beside(c, on, st, pointers(entries), nil)
 }
@@ -89,7 +89,7 @@ func pointers(entries []leaderboard.Ranked) []*leaderboard.Ranked {
 	return list
 }
 
-// pastBeside returns what a member has in several periods, and what is shown beside it; kept may be nil.
+// pastBeside returns the entries of a member in several periods, and the data to show with them; kept may be nil.
 func pastBeside(c *Call, kept Kept, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, Besides, error) {
 	if kept == nil {
 		return found, nil, nil

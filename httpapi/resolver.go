@@ -12,12 +12,12 @@ type Catalog interface {
 	// Resolve takes a board's name, a window ("" for the board's first) and a period's name ("" for the current one).
 	// The board must not be changed. Errors: ErrBoardNotFound, ErrPeriodNotFound (also for a window that the board does not have).
 	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error)
-	// Renew makes Resolve answer with the board as it is at the call or later. Errors: ErrBoardNotFound.
+	// Renew makes Resolve answer with the state of the board at the call or later. Errors: ErrBoardNotFound.
 	Renew(ctx context.Context, board string) error
 	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
-	// Known returns the boards that are known here without the database and for which want is true, with names after that one,
-	// in the order of their bytes, at most limit.
+	// Known returns up to limit boards that are known here without the database, have a name above after, and for which want is
+	// true, in the order of the bytes of their names.
 	Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
 	// PeriodsBefore lists the periods of a board's window that begin before a moment and have a row, the latest first, at
 	// most limit. Errors: ErrBoardNotFound.
@@ -48,7 +48,7 @@ func (r Resolver) resolveOn(c *Call, name, window, period string) (leaderboard.P
 	}
 	if err == nil {
 		if err = c.mayRead(board); err != nil && ref.Stale {
-			err = leaderboard.ErrUnavailable // as of an unknown board, while the database is away
+			err = leaderboard.ErrUnavailable // like for an unknown board, while the database is away
 		}
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (r Resolver) resolveOn(c *Call, name, window, period string) (leaderboard.P
 	return ref, board, nil
 }
 
-// unseen returns why the caller may not see a board, and so does not learn which periods it lacks.
+// unseen returns why the caller may not see a board. Such a caller must not learn which periods the board lacks.
 func (r Resolver) unseen(c *Call, name string) error {
 	b, err := r.Catalog.Board(c.Ctx, name)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r Resolver) unseen(c *Call, name string) error {
 	return c.mayRead(&b)
 }
 
-// ResolveBoard finds the board of the path as Resolve does, also when it has no current period.
+// ResolveBoard finds the board of the path, also if it has no current period.
 func (r Resolver) ResolveBoard(c *Call) (*leaderboard.Board, error) {
 	_, board, err := r.Resolve(c, "", "")
 	if !errors.Is(err, leaderboard.ErrPeriodNotFound) {
@@ -76,7 +76,7 @@ func (r Resolver) ResolveBoard(c *Call) (*leaderboard.Board, error) {
 	return &b, err
 }
 
-// resolveRow is Resolve for what works on the row of a period, and not on its entries.
+// resolveRow is Resolve for work on the row of a period, and not on its entries.
 func (r Resolver) resolveRow(c *Call, window, period string) (leaderboard.PeriodRef, error) {
 	ref, _, err := r.Resolve(c, window, period)
 	if err == nil && !ref.HasRow() {
@@ -85,8 +85,8 @@ func (r Resolver) resolveRow(c *Call, window, period string) (leaderboard.Period
 	return ref, err
 }
 
-// mayReadNamed is mayRead for a board that another one names, as its source: whether there is one of this name is seen
-// only by those who could read it.
+// mayReadNamed is mayRead for a source that the rules of another board name: only callers that could read it learn whether it
+// exists.
 func (r Resolver) mayReadNamed(c *Call, name string) bool {
 	if c.Key != nil && c.Key.Covers(name) {
 		return true
@@ -95,16 +95,15 @@ func (r Resolver) mayReadNamed(c *Call, name string) bool {
 	return err == nil && c.mayRead(&b) == nil
 }
 
-// Target is what a reading request looks at: a period and the common parameters.
+// Target is the period that a reading request asks about, with the common parameters.
 type Target struct {
 	Ref     leaderboard.PeriodRef
 	Query   leaderboard.Query
 	Private bool   // only the caller may keep the answer
-	Shows   []Show // beside the entries; nil: none
+	Shows   []Show // data to show with the entries; nil: none
 }
 
-// Target resolves the board of the path with the common parameters. It returns everything that was wrong with the
-// parameters so far.
+// Target resolves the board of the path with the common parameters. Its error has all errors of the parameters so far.
 func (r Resolver) Target(c *Call) (Target, error) {
 	window, period := c.Params.Window(), c.Params.Text("period")
 	mode := c.Params.Mode()
@@ -144,12 +143,12 @@ func (c *Call) asked() (list []Show) {
 	return list
 }
 
-// NotePeriod notes the period that the request is about, 0 for none yet, for RetryOutdated.
+// NotePeriod notes the period of the request, 0 for none yet, for RetryOutdated.
 func (c *Call) NotePeriod(id int64) { c.resolved = resolved{periodID: id} }
 
-// RetryOutdated makes a handler that calls handle again when the catalog was outdated. The catalog answers from memory
-// for a moment. When another server has deleted the board and created it again, or changed its windows, the period that
-// it names lacks what the caller has seen already: that is not the caller's error.
+// RetryOutdated makes a handler that calls handle again if the catalog was outdated. The catalog answers from memory for a moment.
+// If another server has meanwhile deleted the board and created it again, or changed its windows, the catalog's period lacks a
+// state that the caller has seen: this is not the caller's error.
 func (r Resolver) RetryOutdated(handle func(*Call) error) func(*Call) error {
 	return func(c *Call) error {
 		err := handle(c)
@@ -160,9 +159,9 @@ func (r Resolver) RetryOutdated(handle func(*Call) error) func(*Call) error {
 	}
 }
 
-// outdated renews the catalog's memory of the board when an error may come from it, and reports whether it has changed.
-// A period that the catalog itself does not find is looked for again only for a caller who knows a seq of it: names
-// that no period can have are not to reach MySQL.
+// outdated renews the catalog's memory of the board if this memory may be the cause of an error, and reports whether the board has
+// changed. A period that the catalog itself does not find is looked for again only for a caller who knows a seq of it: names that
+// no period can have must not reach MySQL.
 func (r Resolver) outdated(c *Call, err error) bool {
 	ahead, lost := errors.Is(err, leaderboard.ErrSeqAhead), errors.Is(err, leaderboard.ErrPeriodNotFound)
 	if !ahead && !lost || c.resolved.periodID == 0 && c.resolved.minSeq == 0 {

@@ -13,15 +13,15 @@ import (
 // maxSegments is the greatest number of segments that the path of a route has.
 const maxSegments = 6
 
-// Pattern is an operation as a server has it, which says which requests a route takes.
+// Pattern is an operation in the form of a server: it decides which requests a route takes.
 type Pattern struct {
 	api.Operation
-	Params   []string    // of the query, as a problem names them; set by New, as what follows
-	known    []api.Param // all that any server has
+	Params   []string    // of the query, as a problem names them; set by New, like known and segments
+	known    []api.Param // the parameters that any server may have
 	segments []string    // of Path
 }
 
-// complete reads the path and the parameters. optional are those optional ones that this server has, in their order.
+// complete reads the path and the parameters. optional are the optional parameters that this server has, in their order.
 func (p *Pattern) complete(optional []string) {
 	if p.Path != "/" {
 		p.segments = strings.Split(p.Path[1:], "/")
@@ -62,7 +62,7 @@ func (p *Pattern) value(s *segments, name string) string {
 	return ""
 }
 
-// fill returns a path of this form, with values in the places of those that stand for any.
+// fill returns a path of this form, with values for its variable segments.
 func (p *Pattern) fill(values ...string) (s segments) {
 	s.n = copy(s.part[:], p.segments)
 	for i := range s.n {
@@ -108,9 +108,9 @@ func (s *segments) split(path string) (ok bool) {
 	return s.n > 0
 }
 
-// router finds the row of a path in a table of patterns. http.ServeMux does nearly the same, but it redirects unclean
-// paths to other resources, answers errors in its own words, and takes an encoded "/" that is a whole segment, which a
-// member id may be, for the end of the path.
+// router finds the row of a path in a table of patterns. http.ServeMux does nearly the same, but it redirects unclean paths to
+// other resources, answers errors in its own words, and takes an encoded "/" that is a whole segment, which a member id may be,
+// for the end of the path.
 type router struct {
 	byLength [maxSegments + 1][]numbered
 }

@@ -9,7 +9,7 @@ import (
 	"leaderboard/internal/wire"
 )
 
-// handlers are all of them, each with what it needs.
+// handlers are all handlers, each with its dependencies.
 type handlers struct {
 	boards   boardHandlers
 	scores   scoreHandlers
@@ -47,15 +47,15 @@ func newHandlers(cfg *Config) *handlers {
 	return h
 }
 
-// open returns a route that anyone may use, which is none of the table.
+// open returns a route that anyone may use, outside the table.
 func open(handle func(*Call) error) Route {
 	return Route{Pattern: Pattern{Operation: api.Operation{Access: api.AccessAnyone}}, Handle: handle}
 }
 
-// nowhere returns a route that answers everything with one problem.
+// nowhere returns a route that answers every request with one problem.
 func nowhere(code string) Route { return open(func(*Call) error { return wire.Reject(code, "") }) }
 
-// lost is the route of addresses that no other has: a person is told by a page.
+// lost is the route of addresses without a route; browsers get a page.
 func (h *handlers) lost() Route { return open(func(c *Call) error { return h.pages.missing(c, "") }) }
 
 // routes returns the table.

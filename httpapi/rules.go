@@ -12,8 +12,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// rulesBody is the body of PUT and PATCH /v1/boards/{board}: rules, and what else GET shows of a board, so that an answer of GET can
-// be sent back. None of that can be set: PUT ignores the times, and other values must be the present ones.
+// rulesBody is the body of PUT and PATCH /v1/boards/{board}: rules, and the other members that GET shows of a board, so that an
+// answer of GET can be sent back. The others cannot be set: PUT ignores the times, and the rest must have the present values.
 type rulesBody struct {
 	leaderboard.Rules                // inlined
 	Name              jsontext.Value `json:"name"`
@@ -31,12 +31,12 @@ func readOnly(pointer string, said jsontext.Value, is string) error {
 	return wire.Reject(leaderboard.CodeInvalidBoard, "", wire.InputError{Pointer: pointer, Detail: "is " + is + " and cannot be changed"})
 }
 
-// strictly are the options that rules are decoded with besides those of every body.
+// strictly returns the options of decoding rules, in addition to the options of every body.
 func strictly() json.Options {
 	return json.WithUnmarshalers(json.JoinUnmarshalers(json.UnmarshalFromFunc(defaultField), json.UnmarshalFromFunc(defaultNotify)))
 }
 
-// mayDerive lets a key that is for some boards make no other board a source of one of them.
+// mayDerive refuses rules that name a source outside the boards of a limited key.
 func mayDerive(c *Call, rules *leaderboard.Rules) error {
 	if rules.Derive == nil {
 		return nil
@@ -50,7 +50,7 @@ func mayDerive(c *Call, rules *leaderboard.Rules) error {
 	return nil
 }
 
-// patched returns rules with a merge patch applied to their form in JSON: what is null there has its default.
+// patched returns rules with a merge patch applied to their form in JSON: a member that is null in the patch gets its default.
 func patched(rules *leaderboard.Rules, patch jsontext.Value) (leaderboard.Rules, error) {
 	was, err := json.Marshal(rules)
 	if err != nil {
@@ -67,15 +67,15 @@ func patched(rules *leaderboard.Rules, patch jsontext.Value) (leaderboard.Rules,
 	return out.Rules, boardEmptiness().Check(merged)
 }
 
-// boardTag returns the strong ETag of a board's rules: of one that was deleted and made again it is another.
+// boardTag returns the strong ETag of a board's rules. A board that was deleted and made again has another tag.
 func boardTag(b *leaderboard.Board) string { return boardHash(b).Tag(b.Version) }
 
 func boardHash(b *leaderboard.Board) wire.ETag {
 	return wire.EmptyETag.Int(wire.AnswerFormat).Text("board").Int(b.ID).Int(b.Version).Int(int64(b.UpdatedTime))
 }
 
-// mayChange holds a change of a board (nil: there is none) against If-Match and If-None-Match. It is asked with the board
-// locked: of two who name the same state, one is refused.
+// mayChange checks a change of a board (nil: it does not exist yet) against If-Match and If-None-Match. It is called with the
+// board locked: of two requests that name the same state, one is refused.
 func mayChange(c *Call, b *leaderboard.Board) error {
 	match, none := c.R.Header["If-Match"], c.R.Header["If-None-Match"]
 	if b == nil {

@@ -16,8 +16,8 @@ import (
 type Derivations interface {
 	// Derivation compares a derived board with the states of its sources. ErrBoardNotFound, ErrNotDerived.
 	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
-	// VerifySources compares the entries of a derived board with those that follow from its sources, at one state. Errors: those of
-	// Derivation.
+	// VerifySources compares the entries of a derived board with the entries that follow from its sources, at one state. It has
+	// the errors of Derivation.
 	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
 }
 
@@ -31,9 +31,9 @@ type Runs interface {
 
 // Refresher works on the copies of periods.
 type Refresher interface {
-	// Start begins a run, or joins one that was requested already, and returns at once with its id. kind is RunKindFull,
-	// RunKindIncremental, or for derived boards RunKindRecompute. wait blocks until the run is finished or its ctx ends; the
-	// run goes on without a waiter.
+	// Start begins a run, or joins a run that was requested already, and returns at once with its id. kind is RunKindFull,
+	// RunKindIncremental, or for derived boards RunKindRecompute. wait blocks until the run is finished or its ctx ends; the run
+	// continues without a waiter.
 	Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
 		actor string) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error)
 	// Verify compares the Redis copy of a period with the database at one seq.
@@ -49,8 +49,8 @@ type runHandlers struct {
 	refresher Refresher
 }
 
-// runFailed makes the error of a run that was waited for and failed: who only looks at the status, as cron jobs do, is to
-// hear of it.
+// runFailed makes the error of a failed run for a request that waited for it: callers that look only at the status, such as cron
+// jobs, must notice the failure.
 func runFailed(r *leaderboard.Run) error {
 	shown := api.RunOf(r)
 	return &wire.Rejection{Code: wire.CodeRunFailed, Detail: "The run failed: " + cmp.Or(r.Error, "see the log") + ".", Run: &shown}
@@ -103,7 +103,7 @@ func (h *runHandlers) rebuild(c *Call) error {
 			return runFailed(&done)
 		}
 		if err == nil || done.State != "" && done.State != leaderboard.RunStateRunning {
-			return c.SendJSON(http.StatusOK, api.RunOf(&done)) // its state says how it went
+			return c.SendJSON(http.StatusOK, api.RunOf(&done)) // the document has the state of the run
 		}
 		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
 			return err
@@ -177,7 +177,7 @@ func (h *runHandlers) verify(c *Call) error {
 	return c.SendJSON(http.StatusOK, api.VerificationOf(&ref, &v))
 }
 
-// sources answers GET …/sources: which states of its sources a derived board reflects, those that the caller may read.
+// sources answers GET …/sources: the states of its sources that a derived board reflects, for sources that the caller may read.
 func (h *runHandlers) sources(c *Call) error {
 	ref, _, err := h.Resolve(c, "", "")
 	if err != nil {

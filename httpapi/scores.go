@@ -14,17 +14,17 @@ import (
 
 // Writer writes entries.
 type Writer interface {
-	// Admit reports whether a submission of about so many bytes for a board ("": for several boards) would be refused now,
-	// so that its body need not be read: nil, or the ErrOverloaded or ErrUnavailable of Submit. It reserves nothing, never
-	// blocks and costs next to nothing.
+	// Admit reports whether a submission of about that many bytes for a board ("": for several boards) would be refused now, so
+	// that its body need not be read: nil, or the ErrOverloaded or ErrUnavailable of Submit. It reserves nothing, never blocks and
+	// costs next to nothing.
 	Admit(board string, bytes int64) error
 	// Submit applies the entries in order. Errors: ErrBoardNotFound, ErrKeyReused, ErrOutcomeUnknown.
 	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
-	// SubmitMultiBoard is Submit for entries of several boards: one transaction for all. An entry of a board that does not
-	// exist is rejected like one that breaks a rule, and so is one of a derived board.
+	// SubmitMultiBoard is Submit for entries of several boards: one transaction for all. An entry of a derived board, or of a
+	// board that does not exist, is rejected like an entry that breaks a rule.
 	SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
-	// Remove removes the entry of a member. ErrNotRanked when there is none, ErrPeriodNotFound when the board has no such
-	// period, ErrPeriodClosed when the period is over and not reopened, otherwise the errors of Submit.
+	// Remove removes the entry of a member. ErrNotRanked if the member has no entry, ErrPeriodNotFound if the board has no such
+	// period, ErrPeriodClosed if the period is over and not reopened, otherwise the errors of Submit.
 	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
 }
 
@@ -36,7 +36,7 @@ type scoreHandlers struct {
 	plays     Plays
 }
 
-// submitBody is the body of POST …/scores. Members that have to be there are pointers, so that left out is not zero.
+// submitBody is the body of POST …/scores. Required members are pointers, so that a missing member is not zero.
 type submitBody struct {
 	Entries []submitEntry `json:"entries"`
 	Atomic  bool          `json:"atomic"`
@@ -82,8 +82,8 @@ func (h *scoreHandlers) submit(c *Call) error {
 	})
 }
 
-// maySubmit holds what a player submits against the board's rule: scores of the player's own, where players submit. It adds the
-// plays that they came with to the entries.
+// maySubmit checks a player's submission against the board's rule: players may submit, and only their own scores. It adds the
+// plays of the tokens in the body to the entries.
 func (h *scoreHandlers) maySubmit(c *Call, board string, body *submitBody, entries []leaderboard.Submission, asked standingsQuery) error {
 	b, err := h.ForPlayers(c, board)
 	if err != nil {
@@ -107,10 +107,10 @@ func (h *scoreHandlers) maySubmit(c *Call, board string, body *submitBody, entri
 	if bad != nil {
 		return wire.Reject(wire.CodeForbidden, why, bad...)
 	}
-	if body.Atomic && b.Rules.NeedsPlay() { // what is refused counts, whatever becomes of the others
+	if body.Atomic && b.Rules.NeedsPlay() { // a refusal counts against the play, whatever the results of the other entries
 		return wire.Reject(wire.CodeForbidden, "With plays there is no atomic.", wire.InputError{Pointer: "/atomic", Detail: "needs a key"})
 	}
-	verified := map[string]*leaderboard.PlayID{} // a play may be in many entries, though one of them alone counts
+	verified := map[string]*leaderboard.PlayID{} // a play may be in many entries, though only one of them counts
 	for i := range entries {
 		token := body.Entries[i].play()
 		switch {
@@ -130,7 +130,7 @@ func (h *scoreHandlers) maySubmit(c *Call, board string, body *submitBody, entri
 	return nil
 }
 
-// maxTold is how many entries an answer names that a player may not submit.
+// maxTold is how many forbidden entries of a player an answer names.
 const maxTold = 10
 
 // boardsBody is the body of POST /v1/scores.
@@ -168,7 +168,7 @@ func (h *scoreHandlers) submitToBoards(c *Call) error {
 		return wire.WriteError(err)
 	}
 	for i := range entries {
-		if _, found := receipt.Boards[entries[i].Board]; found { // not any name that a caller makes up
+		if _, found := receipt.Boards[entries[i].Board]; found { // counted for boards that exist, not for any name
 			c.shared.traffic.wrote(1)
 		}
 	}
@@ -176,7 +176,7 @@ func (h *scoreHandlers) submitToBoards(c *Call) error {
 	return sendReceipt(c, receipt.Replayed, func(b []byte) []byte { return appendBoardsReceipt(b, c.shared.base, &receipt, standings) })
 }
 
-// submissionsOf checks the envelope: the number of entries and what each must have. The rules are the writer's.
+// submissionsOf checks the envelope: the number of entries and the required members of each. The writer checks the rules.
 func submissionsOf(c *Call, in []submitEntry, odd wire.OddNumbers) ([]leaderboard.Submission, error) {
 	if len(in) == 0 || len(in) > leaderboard.MaxLimit {
 		return nil, wire.Malformed(wire.InputError{Pointer: "/entries", Detail: fmt.Sprintf("want 1 to %d entries", leaderboard.MaxLimit)})
@@ -228,8 +228,8 @@ func submissionsOf(c *Call, in []submitEntry, odd wire.OddNumbers) ([]leaderboar
 	return out, nil
 }
 
-// boardSubmissionsOf is submissions for entries that name their boards. A board that does not exist, whatever it is
-// called, is the writer's to reject.
+// boardSubmissionsOf is submissionsOf for entries that name their boards. The writer rejects boards that do not exist, whatever
+// the name.
 func boardSubmissionsOf(c *Call, in []boardEntry, odd wire.OddNumbers) ([]leaderboard.BoardSubmission, error) {
 	inner := make([]submitEntry, len(in))
 	for i := range in {
@@ -297,7 +297,7 @@ func (h *scoreHandlers) remove(c *Call) error {
 	})
 }
 
-// sendReceipt answers a write with an object of what body appends. replayed: it is the answer of the first time.
+// sendReceipt answers a write with the object that body appends. replayed: the answer is a repetition of the first one.
 func sendReceipt(c *Call, replayed bool, body func([]byte) []byte) error {
 	h := c.W.Header()
 	h["Cache-Control"] = c.shared.values.noStore

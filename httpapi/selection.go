@@ -11,13 +11,13 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Selection is what a request about several boards looks at: one period of each.
+// Selection is the periods that a request about several boards asks about: one period of each board.
 type Selection struct {
-	Target                         // without ref; private as for one board, the mode in query
+	Target                         // without Ref; Private as for one board, the mode in Query
 	Refs   []leaderboard.PeriodRef // one of each board
 	Absent []string                // boards that have no such window or period, or whose periods this server does not know
 
-	MinSeqs map[string]int64 // by board, nil when any state will do
+	MinSeqs map[string]int64 // by board, nil if any state will do
 }
 
 // Boards returns the names of the boards.
@@ -29,9 +29,9 @@ func (s *Selection) Boards() []string {
 	return names
 }
 
-// selection resolves the boards that are named or have the labels, if the caller may see them. For other callers a board
-// that is named does not exist, and one with the labels is left out. It reports everything that was wrong with the
-// parameters so far. most is how many names it takes.
+// selection resolves the boards that are named or have the labels, if the caller may see them. For other callers a named board
+// does not exist, and a board with the labels is left out. Its error has all errors of the parameters so far. most is how many
+// names it takes.
 func (r Resolver) selection(c *Call, most int) (Selection, error) {
 	boards, labels := c.Params.Text("boards"), c.Params.labels()
 	if c.Params.Query.Has("boards") == c.Params.Query.Has("labels") {
@@ -85,7 +85,7 @@ func (r Resolver) selection(c *Call, most int) (Selection, error) {
 	return s, nil
 }
 
-// boardsParam reads a list of at most so many names, nil when there is none.
+// boardsParam reads a list of at most most names, nil for an empty list.
 func boardsParam(c *Call, list string, most int) []string {
 	if list == "" {
 		return nil
@@ -102,7 +102,7 @@ func boardsParam(c *Call, list string, most int) []string {
 	return names
 }
 
-// minSeqsParam returns the least states asked for: pairs of board and seq.
+// minSeqsParam returns the least states of the parameter min_seq: pairs of board and seq.
 func minSeqsParam(c *Call) map[string]int64 {
 	list := c.Params.Text("min_seq")
 	if list == "" {
@@ -121,7 +121,7 @@ func minSeqsParam(c *Call) map[string]int64 {
 	return seqs
 }
 
-// commonMode returns the mode of the boards when they have the same, strict otherwise.
+// commonMode returns the mode of the boards if all have the same, strict otherwise.
 func commonMode(refs []leaderboard.PeriodRef) leaderboard.Mode {
 	for i := range refs {
 		if refs[i].Rules.Mode != refs[0].Rules.Mode {
@@ -131,7 +131,7 @@ func commonMode(refs []leaderboard.PeriodRef) leaderboard.Mode {
 	return refs[0].Rules.Mode
 }
 
-// Reached reports whether states are as new as was asked for.
+// Reached reports whether states are as new as the request wants.
 func (s *Selection) Reached(states []leaderboard.State) bool {
 	for i := range states {
 		if states[i].Seq < s.MinSeqs[s.Refs[i].Board] {
@@ -161,9 +161,8 @@ func slower(a, b leaderboard.Source) bool {
 	return slices.Index(layers, a) > slices.Index(layers, b)
 }
 
-// RetrySelection calls answer with the boards of the request, and again when the catalog was outdated, as
-// RetryOutdated does. deep: entries are counted on each board, and each counts as a unit of heavy work, as far as the route does
-// not count for them.
+// RetrySelection calls answer with the boards of the request, and again if the catalog was outdated, like RetryOutdated. deep:
+// entries are counted on each board, and each board counts as a unit of heavy work, beyond the units that the route counts.
 func (r Resolver) RetrySelection(c *Call, most int, deep bool, answer func(*Selection) error) error {
 	s, err := r.selection(c, most)
 	if err != nil {

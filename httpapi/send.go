@@ -21,8 +21,8 @@ type response struct {
 	read    bool // the route's answers count as reads: without room for one it is refused
 }
 
-// Send answers with a body, compressed if the client takes that. The headers that are not about the body are set before; an
-// ETag is the ETag of the plain form. It returns when the kernel has all of the body, or with an error before any of it is sent.
+// Send answers with a body, compressed if the client takes that. The caller sets the other headers before; an ETag is the ETag of
+// the plain form. Send returns when the kernel has all of the body, or with an error before any of it is sent.
 func (a *response) Send(status int, contentType string, body []byte) error {
 	held, h := len(body), a.W.Header()
 	if a.Strings && contentType == wire.TypeJSON {
@@ -52,7 +52,7 @@ func (a *response) Send(status int, contentType string, body []byte) error {
 	return a.deliver(status, body, held)
 }
 
-// deliver sends a body whose headers are set, and counts the bytes that it holds until it is sent. Errors as of send.
+// deliver sends a body whose headers are set, and counts its held bytes until it is sent. Its errors are the errors of Send.
 func (a *response) deliver(status int, body []byte, held int) error {
 	leaves, err := a.leave(held)
 	if err != nil {
@@ -75,13 +75,14 @@ func (a *response) deliver(status int, body []byte, held int) error {
 	return nil
 }
 
-// sendWhole has the beginning of an answer wait for the rest, so that both go to the kernel in one call: net/http makes two of
-// header and body when its buffer does not hold both. A body that may fit in is not waited for, nor one that is not sent.
+// sendWhole has the beginning of an answer wait for the rest, so that both go to the kernel in one call: net/http makes two calls
+// for header and body if its buffer does not hold both. It leaves out a body that may fit the buffer, and the answer to a HEAD,
+// which has no body.
 func (a *response) sendWhole(body []byte) {
 	if len(body) <= httpBuffer || a.R.Method == http.MethodHead {
 		return
 	}
-	if of, ok := a.R.Context().Value(connKey{}).(*conn); ok { // not under TLS, which makes records of each write
+	if of, ok := a.R.Context().Value(connKey{}).(*conn); ok { // not under TLS, which makes a record of each write
 		of.whole = true
 	}
 }
@@ -128,7 +129,7 @@ func (a *response) SetBuffers(bytes int) (done func()) {
 	return func() { setBuffers(of.TCPConn, connBuffer) }
 }
 
-// SendAppended answers 200 with the JSON that body appends, from a buffer that is used again. Errors as of send.
+// SendAppended answers 200 with the JSON that body appends, from a buffer that is reused. Its errors are the errors of Send.
 func (a *response) SendAppended(body func([]byte) []byte) error {
 	buf := a.shared.buffer()
 	defer a.shared.release(buf)
@@ -136,7 +137,7 @@ func (a *response) SendAppended(body func([]byte) []byte) error {
 	return a.Send(http.StatusOK, wire.TypeJSON, *buf)
 }
 
-// SendJSON answers with v. Unless the handler has said what caches may do with it, it is the state of this moment, for which they must ask
+// SendJSON answers with v. Unless the handler has set Cache-Control, the answer is the state of this moment, and caches must ask
 // again.
 func (a *response) SendJSON(status int, v any) error {
 	body, err := wire.Marshal(v)
@@ -158,7 +159,7 @@ func (a *response) SendNothing(status int) {
 // NoStore says in the header that no cache may keep the answer.
 func (a *response) NoStore() { a.W.Header()["Cache-Control"] = a.shared.values.noStore }
 
-// Vary says in the header that the answer has several forms, by what the client takes.
+// Vary says in the header that the form of the answer depends on the codings that the client takes.
 func (a *response) Vary() { a.W.Header()["Vary"] = a.shared.values.vary }
 
 // Buffer takes an empty buffer, until release is called.
@@ -170,11 +171,11 @@ func (a *response) Buffer() (buf *[]byte, release func()) {
 // RequestTimeout returns how long requests may take.
 func (a *response) RequestTimeout() time.Duration { return a.shared.limits.RequestTimeout }
 
-// Locate says where what was made is.
+// Locate sets the header Location to the address of a new resource.
 func (a *response) Locate(path string) { a.W.Header().Set("Location", a.shared.base+path) }
 
-// extendDeadlines lets a route take longer than the server's timeouts, which are made for the others. A connection
-// that cannot (in tests) has none.
+// extendDeadlines lets a route take longer than the server's timeouts allow. It has no effect on connections without deadlines (in
+// tests).
 func (a *response) extendDeadlines(extra time.Duration) {
 	ctl := http.NewResponseController(a.W)
 	until := time.Now().Add(2*a.shared.limits.RequestTimeout + extra)
@@ -182,7 +183,7 @@ func (a *response) extendDeadlines(extra time.Duration) {
 	_ = ctl.SetReadDeadline(until)
 }
 
-// form adds to an answer's ETag in which form its numbers are.
+// form adds the form of an answer's numbers to its ETag.
 func (a *response) form(hash wire.ETag) wire.ETag {
 	if a.Strings {
 		return hash.Text(wire.NumbersString)
@@ -190,7 +191,7 @@ func (a *response) form(hash wire.ETag) wire.ETag {
 	return hash
 }
 
-// copied returns a body as it is sent, in memory of its own.
+// copied returns a copy of a body in the form that is sent.
 func (a *response) copied(body []byte) []byte {
 	if a.Strings {
 		return wire.AppendNumbers(nil, body, true)

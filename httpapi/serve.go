@@ -12,7 +12,7 @@ import (
 	"leaderboard/internal/wire"
 )
 
-// identify gives the request its id, and every answer to it too.
+// identify gives the request and every answer to it the request's id.
 func (c *Call) identify() {
 	c.Caller.RequestID = wire.RequestID(c.R.Header)
 	c.id[0] = c.Caller.RequestID
@@ -32,8 +32,8 @@ func (c *Call) serve() {
 	}
 }
 
-// run lets the request in (key, query, body, bounds) and handles it. It reads the body before the request counts as in service,
-// so that slow clients keep no others out.
+// run lets the request in (key, query, body, bounds) and handles it. It reads the body before the request counts as in service, so
+// that slow clients keep no others out.
 func (c *Call) run() (err error) {
 	if err = c.authenticate(); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (c *Call) run() (err error) {
 	}
 	served := c.Start
 	if c.Route.Body == api.BodyNone && c.R.ContentLength != 0 {
-		// net/http would wait for a body that is not wanted before it sends a long answer, with the request's permit taken.
+		// net/http would wait for an unwanted body before it sends a long answer, while the request holds its permit.
 		c.W.Header().Set("Connection", "close")
 	}
 	if c.Route.Body != api.BodyNone {
@@ -80,7 +80,7 @@ func (c *Call) run() (err error) {
 	return c.Route.Handle(c)
 }
 
-// fail answers with the problem of err, and logs it when only the operator can mend it.
+// fail answers with the problem of err, and logs an internal error, which only the operator can repair.
 func (c *Call) fail(err error) {
 	if !c.bodyTaken && c.R.ContentLength != 0 {
 		c.shared.guard.Intake.Leave(c.W)

@@ -19,7 +19,7 @@ type API struct {
 	routes   []Route
 	router   router
 
-	unknown, wrongMethod Route // where requests go that no route takes
+	unknown, wrongMethod Route // of requests that no route takes
 	preflight            Route
 }
 
@@ -99,7 +99,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.answer(w, nothing)
 }
 
-// answer answers one request, whose path is that of the contract.
+// answer answers one request, whose path is a path of the contract.
 func (a *API) answer(w http.ResponseWriter, r *http.Request) {
 	c := &Call{response: response{shared: &a.shared, W: w, R: r}}
 	c.follow(&a.unknown)

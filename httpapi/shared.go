@@ -75,7 +75,7 @@ func (s *shared) buffer() *[]byte {
 	return &buf
 }
 
-// release gives a buffer back unless it has grown beyond what a usual request needs.
+// release gives a buffer back unless it has grown beyond the size that a usual request needs.
 func (s *shared) release(buf *[]byte) {
 	if cap(*buf) <= 256<<10 {
 		s.buffers.Put(buf)

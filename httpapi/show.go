@@ -8,21 +8,22 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Show is something that answers show beside entries when a parameter asks for it, such as the profiles of members.
+// Show adds data to the entries of answers when a parameter asks for it, such as the profiles of members.
 type Show interface {
-	// Param is the parameter: true or false.
+	// Param is the name of the parameter, which is true or false.
 	Param() string
-	// On reports whether entries of a board with these rules may have some. Find is called for no other board.
+	// On reports whether entries of a board with these rules may have such data. Find is called for no other board.
 	On(rules *leaderboard.Rules) bool
-	// Find looks up what there is beside the entries of an answer. It may mark the state stale.
+	// Find looks up the data for the entries of an answer. It may mark the state stale.
 	Find(ctx context.Context, a *Shown) (Beside, error)
 }
 
-// Kept is a Show of what is kept with entries: each state of an entry has its own. It is a member of the entry, called as the
-// parameter, that histories, standings and exports have too. There is one Kept at most.
+// Kept is a Show whose data are kept with entries: each state of an entry has separate data. They are a member of the entry, named
+// like the parameter, also in histories, standings and exports. There is one Kept at most.
 type Kept interface {
 	Show
-	// FindPast looks up what there is beside the entries of a member in several periods, and returns them as they are then.
+	// FindPast looks up the data for the entries of a member in several periods, and returns the entries in the state of these
+	// data.
 	FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, Beside, error)
 }
 
@@ -33,26 +34,26 @@ type Shown struct {
 	Entries []leaderboard.Entry
 	// Fresh reports whether the answer may still go out after slow work.
 	Fresh func() bool
-	// Again reads the answer from the database, at one state with what is kept with its entries, which it returns.
+	// Again reads the answer again from the database, in one state with the data kept with its entries, and returns these data.
 	Again func() ([]string, error)
 }
 
-// Beside is what was found beside the entries of an answer, counted as they are.
+// Beside is the data that a Show found for the entries of an answer, by the index of the entry.
 type Beside interface {
 	// AddTo adds all of it to the ETag of the answer.
 	AddTo(etag wire.ETag) wire.ETag
-	// AppendTo appends what there is of entry i to the members of its object.
+	// AppendTo appends the data of entry i to the members of its object.
 	AppendTo(b []byte, i int) []byte
 }
 
-// Lasting is what a Kept has found for the entries of an answer.
+// Lasting is the data that a Kept found for the entries of an answer.
 type Lasting interface {
 	Beside
 	// Lasts reports whether every later look-up for the same entries at the same state finds the same.
 	Lasts() bool
 }
 
-// Besides is all that an answer shows beside its entries.
+// Besides is the data of all Shows of an answer.
 type Besides []Beside
 
 // AddTo adds it to the ETag of the answer.
@@ -63,7 +64,7 @@ func (list Besides) AddTo(etag wire.ETag) wire.ETag {
 	return etag
 }
 
-// AppendTo appends what there is of entry i to the members of its object.
+// AppendTo appends the data of entry i to the members of its object.
 func (list Besides) AppendTo(b []byte, i int) []byte {
 	for _, one := range list {
 		b = one.AppendTo(b, i)
@@ -71,7 +72,7 @@ func (list Besides) AppendTo(b []byte, i int) []byte {
 	return b
 }
 
-// lasts reports whether that is all that there ever is beside the entries of an answer at its state. Nothing is.
+// lasts reports whether every later look-up for the entries at the same state finds the same data. No data last.
 func (list Besides) lasts() bool {
 	for _, b := range list {
 		if l, ok := b.(Lasting); !ok || !l.Lasts() {
@@ -81,19 +82,19 @@ func (list Besides) lasts() bool {
 	return true
 }
 
-// SlowLookUp is how long it may take to look up what is shown before the answer that shows it is judged again.
+// SlowLookUp is the time of a look-up after which the freshness of its answer is judged again.
 const SlowLookUp = 50 * time.Millisecond
 
-// MaxKeptBoards is how many boards standings with what is kept may name.
+// MaxKeptBoards is how many boards standings with kept data may name.
 const MaxKeptBoards = 100
 
-// isAbout reports whether a Show is about members, whatever entries they have. Others are kept with entries.
+// isAbout reports whether a Show is about members, whatever entries they have. The data of other Shows are kept with entries.
 func isAbout(show Show) bool {
 	_, kept := show.(Kept)
 	return !kept
 }
 
-// keptAmong returns the Kept of a list; nil: it has none.
+// keptAmong returns the Kept of a list; nil if the list has no Kept.
 func keptAmong(list []Show) Kept {
 	for _, show := range list {
 		if kept, ok := show.(Kept); ok {
@@ -103,7 +104,7 @@ func keptAmong(list []Show) Kept {
 	return nil
 }
 
-// Find looks up what the answer shows.
+// Find looks up the data of shows for the answer.
 func (a *Shown) Find(ctx context.Context, shows []Show) (list Besides, err error) {
 	for _, show := range shows {
 		found, err := show.Find(ctx, a)
@@ -115,7 +116,7 @@ func (a *Shown) Find(ctx context.Context, shows []Show) (list Besides, err error
 	return list, nil
 }
 
-// take gives the answer other entries, and returns what was read with them.
+// take gives the answer other entries, and returns the metadata that were read with them.
 func (a *Shown) take(entries []*leaderboard.Ranked) []string {
 	a.Entries = make([]leaderboard.Entry, len(entries))
 	kept := make([]string, len(entries))

@@ -9,8 +9,7 @@ import (
 	"leaderboard/internal/trace"
 )
 
-// beginSpan begins the span of a request. Its path is left out, which has the ids of members in it: the route says what
-// was asked for, the board about whom.
+// beginSpan begins the span of a request. It leaves out the path, which has ids of members: the span has the route, and the board.
 func beginSpan(t trace.Tracer, name, route, board, requestID string, r *http.Request) trace.Span {
 	span := trace.Of(t.Request(name, r.Header))
 	if !span.On() {
@@ -30,7 +29,7 @@ func beginSpan(t trace.Tracer, name, route, board, requestID string, r *http.Req
 	return span
 }
 
-// endSpan ends the span of a request. Only what is the server's fault is an error of it.
+// endSpan ends the span of a request. Only a status of 500 or more is an error of the span.
 func endSpan(span trace.Span, status int) {
 	span.Set(slog.Int("http.response.status_code", status))
 	if status < http.StatusInternalServerError {
@@ -44,7 +43,7 @@ func endSpan(span trace.Span, status int) {
 // errFault is that a request was answered with 500 or more.
 var errFault = errors.New("the request failed")
 
-// methodLabel keeps the methods that a metric counts few.
+// methodLabel returns the method of a request as a label, "OTHER" for an unusual one, so that a metric has few labels.
 func methodLabel(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

@@ -14,7 +14,7 @@ import (
 // standingsQuery holds the parameters standings, friends and mode of a submission.
 type standingsQuery struct {
 	on, friends bool
-	mode        leaderboard.Mode // "" for that of each board
+	mode        leaderboard.Mode // "" for each board's mode
 }
 
 // standingsParams reads the parameters of standings. It is called before anything is written.
@@ -39,7 +39,7 @@ func (q *standingsQuery) modeOn(rules *leaderboard.Rules) leaderboard.Mode {
 	return q.mode
 }
 
-// standing is what a result says of the place of its member, nil when that is not known.
+// standing is the standing of a result's member, nil if it is not known.
 type standing struct {
 	seq, total, rank int64
 	previous         *int64
@@ -47,7 +47,8 @@ type standing struct {
 	friends          bool // passed is known
 }
 
-// standings are those of the results of a request, in their order. The zero value is those of one that does not ask.
+// standings are the standings of the results of a request, in their order. The zero value is for a request that does not ask for
+// standings.
 type standings struct {
 	query standingsQuery
 	all   []*standing
@@ -55,24 +56,24 @@ type standings struct {
 
 // Friends finds friends.
 type Friends interface {
-	// FriendsOf returns all friends of members, which are distinct, in the order of the members; those of each are in the
-	// order of their bytes. A list may be a second old unless it was changed here. With an error the lists are the kept ones,
-	// of any age. The caller must not change them.
+	// FriendsOf returns all friends of members, which are distinct, in the order of the members; each list is in the order of its
+	// bytes. A list may be a second old unless it was changed here. With an error the lists are the kept ones, of any age. The
+	// caller must not change them.
 	FriendsOf(ctx context.Context, members []string) ([][]string, error)
 }
 
-// standingFinder finds what submits have changed.
+// standingFinder finds the standings of a submission's results.
 type standingFinder struct {
 	rankings Rankings
-	friends  Friends // nil: there are none
+	friends  Friends // nil: without friends
 	observer Observer
 }
 
-// moved is the results on one board of which standings are wanted.
+// moved has the moves on one board for which a request wants standings.
 type moved struct {
 	first *leaderboard.PeriodRef
 	moves []leaderboard.Move
-	at    []int // which results of the request they are
+	at    []int // indexes of their results in the request
 }
 
 // add takes in a result.
@@ -82,7 +83,8 @@ func (m *moved) add(i int, r *leaderboard.Result) {
 	}
 }
 
-// replaced returns which members have another entry than their last move has left. Earlier moves are replaced by later ones.
+// replaced reports for each member whether its entry is another than its last move left. An earlier move is replaced by a later
+// one.
 func (m *moved) replaced(found []*leaderboard.Moved) map[string]bool {
 	last := make(map[string]bool, len(found))
 	for i, one := range found {
@@ -121,7 +123,7 @@ func (f *standingFinder) ofBoards(c *Call, q standingsQuery, r *leaderboard.Mult
 	return f.find(c, q, len(r.Results), all...)
 }
 
-// find returns the standings of n results, all nil but those that are there within Limits.StandingWait, and counts them.
+// find returns the standings of n results, nil for results without a standing within Limits.StandingWait, and counts them.
 func (f *standingFinder) find(c *Call, q standingsQuery, n int, boards ...*moved) standings {
 	ctx, cancel := context.WithTimeout(c.Ctx, c.shared.limits.StandingWait)
 	defer cancel()
@@ -160,12 +162,12 @@ func (f *standingFinder) find(c *Call, q standingsQuery, n int, boards ...*moved
 	return standings{q, out}
 }
 
-// ask finds the standings on one board. It returns false when no state that has the commit is there in time.
+// ask finds the standings on one board. It returns false if no state that has the commit arrives in time.
 func (f *standingFinder) ask(ctx context.Context, q standingsQuery, m *moved, out []*standing) bool {
 	mode := q.modeOn(m.first.Rules)
 	ask := leaderboard.MovesQuery{Query: leaderboard.Query{Mode: mode, MinSeq: m.first.LastSeq}, Moves: m.moves}
 	if mode == leaderboard.ModeDense {
-		ask.Mode = leaderboard.ModeAll // a rank that is too deep leaves the others
+		ask.Mode = leaderboard.ModeAll // an unknown dense rank leaves the other ranks
 	}
 	found, err := f.rankings.Moves(ctx, *m.first, ask)
 	if err != nil || found.Seq < m.first.LastSeq || found.Incarnation != m.first.Incarnation {
@@ -191,8 +193,8 @@ func (f *standingFinder) ask(ctx context.Context, q standingsQuery, m *moved, ou
 	return true
 }
 
-// addFriends adds to each move that has brought an entry further the friends of its member, as long as they are no more
-// than the members of one question all together. The lists of all members are asked for at once.
+// addFriends adds the friends of its member to each move that has brought an entry further, as long as all friends together fit
+// one question. The lists of all members are asked for at once.
 func (f *standingFinder) addFriends(ctx context.Context, boards []*moved) {
 	var members []string
 	at := map[string]int{}
@@ -236,7 +238,7 @@ func movesOn(boards []*moved) iter.Seq[*leaderboard.Move] {
 	}
 }
 
-// appendTo appends the member standing of a result, which one that has failed does not have.
+// appendTo appends the member standing of a result, unless the result failed.
 func (s *standings) appendTo(b []byte, i int, r *leaderboard.Result) []byte {
 	if !s.query.on || r.Status.Failed() {
 		return b

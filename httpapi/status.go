@@ -10,10 +10,10 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Build is what the program was made from.
+// Build has the version and the commit of the program.
 type Build struct{ Version, Commit string }
 
-// statusWait is how long the database has to list the boards; then the status shows those that are known here.
+// statusWait bounds the database's listing of boards; after it the status shows the boards that are known here.
 const statusWait = time.Second
 
 // BoardStatus looks at the health of boards.
@@ -58,7 +58,7 @@ func (h *statusHandlers) get(c *Call) error {
 	standing := h.status.BoardHealth(c.Ctx, found, away)
 	for i := range standing {
 		if standing[i].Stale {
-			out.Server.MySQL = "away" // it has just not answered, whatever it did when its health was looked at
+			out.Server.MySQL = "away" // it has just not answered, although its health may be good
 		}
 		out.Boards[i] = showBoardHealth(&standing[i])
 	}
@@ -68,8 +68,8 @@ func (h *statusHandlers) get(c *Call) error {
 	return c.SendJSON(http.StatusOK, out)
 }
 
-// list returns the boards of a page that the caller's key is for, and after which the next page begins, "" when there is
-// none. away: they are those that this server knows, for the database did not answer.
+// list returns the boards of a page that the caller's key covers, and the name after which the next page begins, "" without a next
+// page. away: the database did not answer, and the page has only boards known to this server.
 func (h *statusHandlers) list(c *Call, after string, limit int, isAway bool) (found []leaderboard.Board, next string, away bool, err error) {
 	if !isAway {
 		if found, next, err = h.listed(c, after, limit); err == nil {
@@ -99,7 +99,7 @@ func (h *statusHandlers) listed(c *Call, after string, limit int) (found []leade
 			switch {
 			case !c.Covers(boards[i].Name):
 			case len(found) == limit:
-				return found, found[limit-1].Name, nil // a cursor can be read: it names no other's board
+				return found, found[limit-1].Name, nil // a cursor can be read, so it must not name a board outside the key
 			default:
 				found = append(found, boards[i])
 			}

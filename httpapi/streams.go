@@ -17,27 +17,27 @@ const (
 	TypeEvents = "text/event-stream"
 	// streamStall is how long a client has to take an event; otherwise its stream ends.
 	streamStall = 10 * time.Second
-	// StreamSilence is after how long without an event a comment is sent, so that proxies keep the connection.
+	// StreamSilence is the time without an event after which a comment is sent, so that proxies keep the connection.
 	StreamSilence = 15 * time.Second
-	// mostRetry bounds the time, different for each client, after which the clients of a server that ends come back.
+	// leastRetry and mostRetry bound the time, different for each client, after which the clients of a stopped server come back.
 	leastRetry, mostRetry = time.Second, 5 * time.Second
-	// callerShare of the streams that may be open at once is for one caller: one in so many.
+	// callerShare divides the streams that may be open at once: one caller may have one in callerShare of them.
 	callerShare = 8
 )
 
-// Streams are the answers without an end of a server: so many may be open at once, of all and of one caller, and all end when the server
-// does. All methods may be called concurrently.
+// Streams are the answers without an end of a server. Their number is limited, of all callers and of one caller, and all end when
+// the server stops. All methods may be called concurrently.
 type Streams struct {
 	most  int
 	open  *guard.Permits
-	ended chan struct{} // closed when no stream may go on
+	ended chan struct{} // closed when all streams must end
 	end   func()        // closes it; may be called again
 
 	mu sync.Mutex
 	of map[string]int // open streams by caller
 }
 
-// NewStreams returns streams of which most may be open at once.
+// NewStreams returns streams; at most most may be open at once.
 func NewStreams(most int) *Streams {
 	s := &Streams{most: most, open: guard.NewPermits(most, errTooManyStreams()), ended: make(chan struct{}), of: map[string]int{}}
 	s.end = sync.OnceFunc(func() { close(s.ended) })
@@ -51,10 +51,10 @@ func errTooManyStreams() error {
 // Open returns how many streams are open.
 func (s *Streams) Open() int { return s.open.Taken() }
 
-// Ended returns what is closed when no stream may go on.
+// Ended returns a channel that is closed when all streams must end.
 func (s *Streams) Ended() <-chan struct{} { return s.ended }
 
-// End ends all streams, and lets no others begin. It asks their clients to come back in a while.
+// End ends all streams and lets no new ones begin. It asks their clients to come back in a while.
 func (s *Streams) End() { s.end() }
 
 // Enter counts a stream until it leaves, unless too many are open, of all or of one caller.
@@ -73,8 +73,8 @@ func (s *Streams) Enter(c *Call) (leave func(), err error) {
 	return func() { s.leave(caller) }, nil
 }
 
-// streamCaller returns the caller that a stream counts for: the key, or without a key the address; "" when callers cannot be
-// told apart, because they may all be behind one proxy.
+// streamCaller returns the caller that a stream counts for: the key, the player, or without both the address; "" if callers cannot
+// be distinguished, because they may all be behind one proxy.
 func streamCaller(c *Call) string {
 	if c.Key != nil {
 		return "key " + c.Key.ID
@@ -94,7 +94,7 @@ func (s *Streams) leave(caller string) {
 	}
 }
 
-// WhileOpen returns a context that ends with ctx, with the streams, or after a time, 0: none.
+// WhileOpen returns a context that ends with ctx, with the streams, or after limit, if that is not 0.
 func (s *Streams) WhileOpen(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
 	var over <-chan time.Time
@@ -120,7 +120,8 @@ type Stream struct {
 	ctl *http.ResponseController
 }
 
-// BeginStream sends the header. The deadlines of the server are for answers that have an end. false: nothing is to follow.
+// BeginStream sends the header and replaces the server's deadlines, which are for answers that have an end. It returns false for a
+// HEAD, which gets no events.
 func BeginStream(c *Call) (*Stream, bool) {
 	s := &Stream{c: c, ctl: http.NewResponseController(c.W)}
 	h := c.W.Header()
@@ -144,12 +145,12 @@ func (s *Stream) Write(text []byte) bool {
 	return s.ctl.Flush() == nil
 }
 
-// Gone tells why the stream ends for good.
+// Gone sends the reason why the stream ends for good.
 func (s *Stream) Gone(err error) {
 	s.Write(append(append([]byte("event: gone\ndata: "), s.c.Problem(err)...), "\n\n"...))
 }
 
-// Retry tells the client of a server that ends when to come back.
+// Retry sends the client of a stopping server the time after which to come back.
 func (s *Stream) Retry() {
 	retry := leastRetry + rand.N(mostRetry-leastRetry)
 	s.Write([]byte("retry: " + strconv.FormatInt(retry.Milliseconds(), 10) + "\n\n"))

@@ -11,16 +11,16 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// SubmitTerms is what an entry of a submit says besides a score: what the entry that is there must be like, and what is done
-// otherwise than the board's policy says. It is exported for the decoder, which allocates it for those entries that have it: so
-// a body with many entries costs little for each byte.
+// SubmitTerms has the members of an entry in a submission in addition to a score: conditions on the present entry, and exceptions
+// from the board's policy. It is exported for the decoder, which allocates it only for entries that have such members: so a body
+// with many entries costs little for each byte.
 type SubmitTerms struct {
 	If       *conditionJSON      `json:"if"`
 	Set      map[string]*int64   `json:"set"`
 	Add      map[string]*int64   `json:"add"`
 	Op       *leaderboard.Policy `json:"op"`
 	KeepTime bool                `json:"keep_time"`
-	Play     *string             `json:"play"` // the token of one
+	Play     *string             `json:"play"` // the token of a play
 	Metadata jsontext.Value      `json:"metadata"`
 }
 
@@ -32,7 +32,7 @@ type conditionJSON struct {
 	CreatedTime *leaderboard.Micros `json:"created_time"`
 }
 
-// addTo adds the terms of entry i of a body to its submission, which stays plain when there are none.
+// addTo adds the terms of entry i of a body to its submission, which stays plain without terms.
 func (t *SubmitTerms) addTo(sub *leaderboard.Submission, bad *wire.BadFields, i int) {
 	if t == nil {
 		return
@@ -55,7 +55,7 @@ func (t *SubmitTerms) addTo(sub *leaderboard.Submission, bad *wire.BadFields, i 
 	if t.Op == nil {
 		return
 	}
-	if sub.Edit.Op = *t.Op; *t.Op == "" { // which is the board's policy, for the rules
+	if sub.Edit.Op = *t.Op; *t.Op == "" { // for the rules, "" is the board's policy
 		bad.Add(fmt.Sprintf("/entries/%d/op", i), "want an op, not an empty text")
 	}
 }
@@ -76,7 +76,7 @@ func appendTiebreak(b []byte, r *leaderboard.Result) []byte {
 	return append(b, '}')
 }
 
-// fieldValues returns the fields of entry i of a body that stand at a place in it; nil when there are none. null is no value.
+// fieldValues returns the fields at a place in entry i of a body; nil without fields. null is no value.
 func fieldValues(in map[string]*int64, bad *wire.BadFields, i int, at string) map[string]int64 {
 	if in == nil {
 		return nil
@@ -109,7 +109,7 @@ func (e *submitEntry) play() *string {
 	return e.Play
 }
 
-// addOdd notes in each entry of a body the first of its numbers that is none.
+// addOdd notes in each entry of a body the first of its numbers that is no whole number of 64 bits.
 func addOdd(entries []leaderboard.Submission, odd wire.OddNumbers) {
 	for _, o := range odd.All {
 		index, place, _ := strings.Cut(strings.TrimPrefix(string(o.At), "/entries/"), "/")

@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// rateSeconds is over how long a rate is told.
+	// rateSeconds is the time over which a rate is measured.
 	rateSeconds = 10
-	// rateSlots is a power of two, and leaves time to read a second before another takes its slot.
+	// rateSlots is a power of two, and leaves time to read a slot before a later second takes it.
 	rateSlots = 16
 )
 
@@ -32,7 +32,7 @@ func (r *rate) add(now time.Time, n int) {
 	}
 }
 
-// events returns how many there were in the last rateSeconds whole seconds.
+// events returns the number of events in the last rateSeconds whole seconds.
 func (r *rate) events(now time.Time) (n uint64) {
 	end := uint64(now.Unix())
 	for second := end - rateSeconds; second < end; second++ {
@@ -45,11 +45,11 @@ func (r *rate) events(now time.Time) (n uint64) {
 
 func (r *rate) perSecond(now time.Time) float64 { return float64(r.events(now)) / rateSeconds }
 
-// traffic counts what callers ask of this server. The zero value is ready.
+// traffic counts the load of this server. The zero value is ready.
 type traffic struct {
 	requests rate // of /v1
 	reads    rate // answers about boards
-	writes   rate // entries submitted, whatever became of them, and removals
+	writes   rate // entries submitted, whatever their results, and removals
 }
 
 // answered counts a request of /v1.

@@ -91,7 +91,7 @@ func (f *Fake) period(ctx context.Context, l leaderboard.Listing, w leaderboard.
 	return leaderboard.FindPast(ctx, f, &l.Board, w, past, l.Clock)
 }
 
-// BoardHealth knows nothing but what the model has.
+// BoardHealth returns the health that the model has.
 func (f *Fake) BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth {
 	out := make([]leaderboard.BoardHealth, len(boards))
 	for i, b := range boards {
@@ -108,7 +108,7 @@ func (f *Fake) BoardHealth(ctx context.Context, boards []leaderboard.Board, away
 	return out
 }
 
-// Known knows all of them.
+// Known returns boards of the model.
 func (f *Fake) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
 	boards, _ := f.Model.BoardsLabelled(context.Background(), nil, after, 1000)
 	boards = slices.DeleteFunc(boards, func(b leaderboard.Board) bool { return !want(&b) })

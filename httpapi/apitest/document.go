@@ -37,8 +37,8 @@ var document = sync.OnceValues(func() (*openapi3.T, routers.Router) {
 // Document returns openapi.yaml as kin-openapi reads it, with its router.
 func Document() (*openapi3.T, routers.Router) { return document() }
 
-// Check fails the test when an answer is not as openapi.yaml says, or when the server accepted what
-// openapi.yaml does not allow.
+// Check fails the test if an answer is not as openapi.yaml documents it, or if the server accepted a request that openapi.yaml
+// does not allow.
 func Check(t testing.TB, a Ask, got Reply) {
 	t.Helper()
 	if got.Header.Get("X-Content-Type-Options") != "nosniff" {
@@ -46,7 +46,7 @@ func Check(t testing.TB, a Ask, got Reply) {
 	}
 	_, router := Document()
 	r := a.Request()
-	if strings.Contains(a.Path, "numbers=string") && got.Header.Get("Content-Type") == wire.TypeJSON { // the document has them as numbers
+	if strings.Contains(a.Path, "numbers=string") && got.Header.Get("Content-Type") == wire.TypeJSON { // their type in the document is a number
 		got.Body = wire.AppendNumbers(nil, got.Body, false)
 	}
 	if r.Method == http.MethodHead {
@@ -54,7 +54,7 @@ func Check(t testing.TB, a Ask, got Reply) {
 	}
 	route, params, err := router.FindRoute(r)
 	if err != nil {
-		got.Problem() // what is not in the document is a problem
+		got.Problem() // a route outside the document answers with a problem
 		if got.Status != http.StatusNotFound && got.Status != http.StatusMethodNotAllowed {
 			t.Fatalf("%s %s is not in the document and answers %d", a.Method, a.Path, got.Status)
 		}

@@ -12,8 +12,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 )
 
-// NullAndEmpty makes a request with each value of its body in turn null, and unless nullOnly also "": what the document allows is taken,
-// but for what is required, and the other way round. {n} in the path is another number each time.
+// NullAndEmpty makes requests with each value of a body in turn null, and unless nullOnly also "". The server must accept a
+// request if the document allows it, unless a required value is missing, and refuse it otherwise. {n} in the path is a different
+// number each time.
 func NullAndEmpty(t *testing.T, e *Env, c Ask, nullOnly bool) {
 	t.Helper()
 	var whole any
@@ -36,7 +37,7 @@ func NullAndEmpty(t *testing.T, e *Env, c Ask, nullOnly bool) {
 			}
 			a := c
 			a.Path, a.Body = strings.ReplaceAll(c.Path, "{n}", strconv.Itoa(i)), string(body)
-			r := here.Do(a) // fails when it takes what the document does not allow
+			r := here.Do(a) // Do fails if the server takes a request that the document does not allow
 			if at == "" && r.Status >= 400 {
 				t.Fatalf("the body itself is refused: %s", r.Body)
 			}
@@ -47,7 +48,7 @@ func NullAndEmpty(t *testing.T, e *Env, c Ask, nullOnly bool) {
 	}
 }
 
-// addEmptied adds to out, by its pointer and what is put there, each variant of whole with an empty value in one place.
+// addEmptied adds to out each variant of whole with an empty value in one place, by the pointer to the place and the value.
 func addEmptied(whole any, at string, empties []any, out map[string]any) {
 	put := func(key string, set func(value any) any) {
 		for _, empty := range empties {
@@ -55,7 +56,7 @@ func addEmptied(whole any, at string, empties []any, out map[string]any) {
 			out[at+"/"+key+"="+string(text)] = set(empty)
 		}
 	}
-	// Variants of what is inside are put where it was.
+	// Variants of an inner value take its place.
 	inside := func(key string, value any, set func(value any) any) {
 		inner := map[string]any{}
 		addEmptied(value, at+"/"+key, empties, inner)

@@ -1,12 +1,12 @@
-// Package apitest is what tests of routes use, of httpapi and of features: an API that is held against openapi.yaml with every
-// request and answer, what is asked and what comes back, and the fake behind it. It knows no package of routes.
+// Package apitest is for tests of routes, of httpapi and of features: an API that is checked against openapi.yaml with every
+// request and answer, the types of requests and replies, and the fake behind the API. It knows no package of routes.
 //
 //	table.go                           tables in memory
 //	keyring.go, players.go             keys, and players by their tokens
-//	fake.go, catalog.go                what is behind the API
-//	reply.go                           what is asked, what comes back, and what tests look at in it
-//	document.go, schemas.go, types.go  what openapi.yaml says of both, and the Go types of answers
-//	env.go, example.go, empty.go       the API, lines for a shell that use it, and bodies with nothing in them
+//	fake.go, catalog.go                the fake behind the API
+//	reply.go                           requests, replies, and the parts of replies that tests look at
+//	document.go, schemas.go, types.go  checks of both by openapi.yaml, and the Go types of answers
+//	env.go, example.go, empty.go       the API, lines for a shell that use it, and bodies with empty values
 package apitest
 
 import (

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// OperationOf returns the id that openapi.yaml has for a route.
+// OperationOf returns the id of a route in openapi.yaml.
 func OperationOf(method, path string) string {
 	doc, _ := Document()
 	return doc.Paths.Value(path).GetOperation(method).OperationID
 }
 
-// Examples returns the lines for a shell of /docs, by the operations that they are about: one for each.
+// Examples returns the lines for a shell in /docs by the ids of their operations, one line for each.
 func (e *Env) Examples() map[string]string {
 	e.T.Helper()
 	page, out := string(e.Get(NoKey, "/docs").Body), map[string]string{}

@@ -11,32 +11,32 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// Fake is what is behind the API: the model of the store, with a catalog, a feed and rebuilds that the store leaves to others. Any
-// method can be made to fail. What a feature needs besides stands in its own fake.
+// Fake is the fake behind the API: the model of the store, with a catalog, a feed and rebuilds, which the store leaves to others.
+// Any method can be made to fail. Further needs of a feature are in the feature's own fake.
 type Fake struct {
 	*storetest.Model
 	Keyring *Keyring
 	Players *Players
 
-	Mu       sync.Mutex         // guards what follows while requests are served
-	Called   map[string]int     // how often each method was
+	Mu       sync.Mutex         // guards the next fields while requests are served
+	Called   map[string]int     // how often each method was called
 	Caller   leaderboard.Caller // of the last deletion of a board
 	Fails    map[string]error   // by method
-	Panics   bool               // every method does
-	PanicsIn string             // the method that does, "" for none
+	Panics   bool               // every method panics
+	PanicsIn string             // the method that panics, "" for none
 
 	Source   leaderboard.Source
 	Stale    bool
-	Unseen   bool  // the boards could not be looked up of late
+	Unseen   bool  // the last look-up of the boards failed
 	Behind   int64 // how many changes the last board of an answer about several lacks
 	Verified leaderboard.Verification
 	RunGate  chan struct{} // a rebuild ends when it is closed; nil: at once
 
 	OnAdmit   func(board string, bytes int64) error // nil: everything is admitted
-	Outlasted bool                                  // an answer that something slow came before is not fresh any more
-	OnChanged func(ctx context.Context) error       // nil: nothing ever is
+	Outlasted bool                                  // an answer is no longer fresh after slow work
+	OnChanged func(ctx context.Context) error       // nil: no period ever changes
 
-	Outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
+	Outdated map[string]leaderboard.PeriodRef // the period that Resolve returns for a board until it is renewed
 	Renewed  int
 }
 
@@ -54,7 +54,7 @@ func NewFake() *Fake {
 	return f
 }
 
-// mark has an answer about one period say where it is from, and whether it is stale.
+// mark sets the source of an answer about one period, and whether it is stale.
 func (f *Fake) mark(s *leaderboard.State) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -79,7 +79,7 @@ func (f *Fake) Calls(method string) int {
 	return f.Called[method]
 }
 
-// Writes returns how often anything was to be changed.
+// Writes returns how often a method that changes something was called.
 func (f *Fake) Writes() (n int) {
 	for _, method := range []string{
 		"ChangeBoard", "DeleteBoard", "Submit", "SubmitMultiBoard", "Remove", "Hide", "Restore", "DecideHeld", "PutProfile", "PatchProfile", "ResetName",
@@ -118,7 +118,7 @@ func (f *Fake) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef, q 
 func (f *Fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
 	found, err := f.Profiles(ctx, members)
 	if err == nil {
-		err = f.Enter("ProfilesOf") // with the cached ones
+		err = f.Enter("ProfilesOf") // after the cached profiles
 	}
 	out := make([]*leaderboard.Profile, len(members))
 	for i, member := range members { // one may be there several times, with entries on several boards

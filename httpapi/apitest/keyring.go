@@ -10,7 +10,7 @@ import (
 // Keyring is the keys of the database.
 type Keyring struct {
 	*Table[leaderboard.HashedKey]
-	Fails error // of Find
+	Fails error // the error of Find
 	Found int   // how often Find was called for a key that is there
 }
 

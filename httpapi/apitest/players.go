@@ -9,13 +9,13 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Players is players with tokens that are texts.
+// Players finds players by plain texts as tokens.
 type Players struct {
 	mu      sync.Mutex
 	Tokens  map[string]*leaderboard.Player
 	Refused map[string]error // tokens, by why they are
-	Tried   int              // tokens for which a signature would be verified
-	Plays   int              // looked at
+	Tried   int              // tokens that are refused, with the reasons
+	Plays   int              // plays that were looked at
 }
 
 func (f *Players) Find(_ context.Context, token string, _ time.Time, admit func() error) (*leaderboard.Player, error) {

@@ -19,17 +19,17 @@ import (
 type Ask struct {
 	Method, Path, Key, Body string
 	Header                  http.Header
-	Off                     bool // the request is well-formed for the server, yet not as documented
-	Undocumented            bool // the answer is one that the document does not promise: 500
+	Off                     bool // the request is well-formed for the server, but the document does not allow it
+	Undocumented            bool // the document does not promise the answer, such as 500
 }
 
-// Reply is what came back.
+// Reply is the answer to a request.
 type Reply struct {
 	T      testing.TB
 	Status int
 	Header http.Header
 	Body   []byte
-	Zipped []byte // what was sent, when it was sent compressed
+	Zipped []byte // the compressed body, if it was sent compressed
 }
 
 // Request returns the request as net/http has it.
@@ -47,7 +47,7 @@ func (a Ask) Request() *http.Request {
 	return r
 }
 
-// Unzip is what another implementation of gzip reads.
+// Unzip returns the text that another implementation of gzip reads.
 func Unzip(t testing.TB, b []byte) []byte {
 	t.Helper()
 	in, err := gzip.NewReader(bytes.NewReader(b))
@@ -81,7 +81,7 @@ func (r Reply) WantProblem(status int, code string) api.Problem {
 	return p
 }
 
-// Problem reads the body as what every error is.
+// Problem reads the body of an error, which must be a complete problem.
 func (r Reply) Problem() api.Problem {
 	r.T.Helper()
 	var p api.Problem
@@ -121,7 +121,7 @@ func (r Reply) Decode(v any) {
 	}
 }
 
-// Rows is what most tests look at in a reading answer.
+// Rows are the members of a reading answer that most tests look at.
 type Rows struct {
 	Board, Window, Period, Mode, Source string
 	Total, Seq                          int64

@@ -15,8 +15,8 @@ import (
 	"leaderboard/httpapi/internal/apidoc"
 )
 
-// schemas are the JSON schemas of openapi.yaml, each compiled once. kin-openapi compiles a schema for each body that it looks at, which was half of what
-// the tests of httpapi did.
+// schemas are the JSON schemas of openapi.yaml, each compiled once. kin-openapi compiles a schema for each body that it looks at,
+// which was half the work of the tests of httpapi.
 type schemas struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler

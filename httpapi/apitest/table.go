@@ -18,7 +18,7 @@ func NewTable[R any](missing error) *Table[R] {
 	return &Table[R]{Rows: map[string]R{}, Missing: missing}
 }
 
-// Change returns a row as do leaves it; an error of do changes nothing.
+// Change returns a row after do has changed it; an error of do changes nothing.
 func (t *Table[R]) Change(key string, do func(*R) error) (R, error) {
 	t.Mu.Lock()
 	defer t.Mu.Unlock()
@@ -58,7 +58,7 @@ func (t *Table[R]) Remove(key string) error {
 	return nil
 }
 
-// List returns up to limit rows with keys after that one, in the order of their keys.
+// List returns up to limit rows with keys above after, in the order of their keys.
 func (t *Table[R]) List(after string, limit int) (out []R) {
 	t.Mu.Lock()
 	defer t.Mu.Unlock()

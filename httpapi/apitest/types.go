@@ -16,7 +16,7 @@ import (
 	"leaderboard/internal/wire"
 )
 
-// types returns the Go type of each answer of openapi.yaml in JSON: a new value of it, by the name of its schema.
+// types returns for each schema of an answer in JSON, by its name, a function that makes a new value of its Go type.
 func types() map[string]func() any {
 	return map[string]func() any{
 		"Activity":           of[api.Activity],
@@ -79,7 +79,7 @@ func types() map[string]func() any {
 
 func of[T any]() any { return new(T) }
 
-// listOf is a list under a name of its own, with a cursor.
+// listOf is a list under a given name, with a cursor.
 func listOf[T any]() any { return new(list[T]) }
 
 // list is {"<name>": [T, …], "next_cursor": "…"}.
@@ -116,8 +116,8 @@ func (l *list[T]) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(members)
 }
 
-// checkType returns an error unless the type of an answer has all that is in it and nothing else. It is read into its type and written again; a member that
-// is null may be missing then, for both are nil in Go.
+// checkType returns an error unless the type of an answer has all its members and no others. The answer is read into its type and
+// written again; a member that is null may then be missing, since both are nil in Go.
 func checkType(response *openapi3.ResponseRef, body []byte) error {
 	if response == nil || response.Value.Content["application/json"] == nil {
 		return nil

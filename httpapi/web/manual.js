@@ -1,12 +1,12 @@
-// What the manual can do besides being read: fill in, copy, search, fold its menu, and ask the server that it came from.
-// Everything is there without it. Make docs puts it into the page; it keeps nothing but the choice of dark or light.
+// Functions of the manual for readers: fill in, copy, search, fold the menu, and ask the server that it came from. The manual can be
+// read without them. make generate-docs puts the script into the pages; it stores only the choice of dark or light.
 (() => {
 'use strict';
 
 const one = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-// make returns an element with properties, attributes (those with a dash, and role) and children.
+// make returns an element with properties, attributes (role, and names with a dash) and children.
 function make(tag, props = {}, ...children) {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -18,14 +18,14 @@ function make(tag, props = {}, ...children) {
   return e;
 }
 
-// --- what the reader fills in, kept in the memory of this page
+// --- values of the reader, kept in the memory of this page
 
-// The path below which the service is.
+// base is the path of the service.
 const base = location.pathname.replace(/\/(docs|problems)(\/[^/]*)?$/, '');
 const values = { server: location.origin + base, key: '', board: '', member: '' };
 const inShell = text => text.replace(/["\\$`]/g, '\\$&');
 
-// shown is what an example has in the place of a variable; a key is not spelled out, unless the line is copied.
+// shown returns the text of a variable in an example; a key is hidden unless the line is copied.
 function shown(name, original, copied) {
   const value = values[name];
   if (!value) return original;
@@ -60,7 +60,7 @@ function addStart() {
 
 // --- copying
 
-// copyText returns the text of an element with what the reader has filled in, the key spelled out.
+// copyText returns the text of an element with the reader's values, including the key.
 function copyText(pre) {
   const copy = pre.cloneNode(true);
   for (const v of all('var[data-v]', copy)) v.textContent = shown(v.dataset.v, v.dataset.original, true);
@@ -89,13 +89,13 @@ function addCopy(pre) {
   box.append(pre, button);
 }
 
-// say tells those who listen to the page.
+// say announces a text to screen readers.
 const said = make('div', { id: 'said', className: 'said', role: 'status' });
 const say = text => { said.textContent = text; };
 
 // --- search
 
-// entries returns what there is to find on the reference of the API; it may be another page than this one.
+// entries returns the entries of the search from the reference of the API, which may be another page than this one.
 function entries(reference, base) {
   const list = all('main article[id], main section.about', reference).map(e => {
     const route = one('.route', e), kind = e.id.startsWith('schema-') ? 'schema' : e.id.startsWith('error-') ? 'errors' : 'about';
@@ -111,7 +111,7 @@ function entries(reference, base) {
   return list;
 }
 
-// everything returns what there is to find on all pages of the manual. What cannot be fetched is left out.
+// everything returns the entries of the search from all pages of the manual. Pages that cannot be fetched are left out.
 async function everything() {
   const get = async (path, read) => { try { return await read(await fetch(path)); } catch { return null; } };
   const onReference = !!one('#start');
@@ -124,10 +124,10 @@ async function everything() {
   return list;
 }
 
-// spaced returns the words of a text in lower case, with a space before each, so that one is found by its beginning.
+// spaced returns the words of a text in lower case, with a space before each word, so that a word is found by its beginning.
 const spaced = text => (' ' + text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')).trimEnd().replace(/^ +/, ' ');
 
-// Words that people use for the same.
+// synonyms are lists of words with the same meaning for readers.
 const synonyms = [
   ['board', 'leaderboard', 'ranking'], ['score', 'points'], ['around', 'near', 'neighbour', 'neighbor'], ['member', 'player', 'user'],
   ['erase', 'forget', 'gdpr', 'privacy'], ['hide', 'hidden', 'ban', 'cheat'], ['window', 'period', 'season', 'reset'],
@@ -148,15 +148,15 @@ function terms(question) {
   return list;
 }
 
-// awayFrom says how far an entry is from a word: 0 when its title begins with it, 1 when its title has it, 2 when its place has it, 3 when
+// awayFrom returns the distance of an entry from a word: 0 when its title begins with it, 1 when its title has it, 2 when its place has it, 3 when
 // its text has it, Infinity when it does not have it.
 function awayFrom(e, word) {
   const where = e.all.findIndex(s => s.includes(word));
   return where < 0 ? Infinity : where === 0 && e.all[0].startsWith(word) ? 0 : where + 1;
 }
 
-// find returns the entries that have all words, or a synonym of each, those first that have them in their titles. A problem comes after
-// what else has a word in its title: a reader who looks for "reset" wants to reset something.
+// find returns the entries that have all words, or a synonym of each; entries with the words in their titles come first. A problem
+// comes after other entries with a word in the title: a reader who looks for "reset" wants to reset something.
 function find(list, question) {
   const words = terms(question);
   if (!words.length) return [];
@@ -231,7 +231,7 @@ function addSearch() {
   one('#tools').append(make('div', { id: 'search', role: 'search' }, input, results));
 }
 
-// --- the menu, and where the reader is
+// --- the menu, and the section that is being read
 
 function addMenu() {
   const nav = one('#menu'), link = one('#menu-link');
@@ -298,7 +298,7 @@ function addTheme() {
 const shownHeaders = ['Content-Type', 'ETag', 'Cache-Control', 'Location', 'Allow', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate', 'X-Request-Id'];
 const mostShown = 200000;
 
-// pretty indents JSON as text: its numbers may be greater than JavaScript's.
+// pretty indents JSON as text, since its numbers may be too great for JavaScript.
 function pretty(text) {
   let out = '', depth = 0;
   for (const part of text.match(/"(?:[^"\\]|\\.)*"|[{[]\s*[}\]]|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []) {
@@ -310,7 +310,7 @@ function pretty(text) {
   return out;
 }
 
-// paramsOf lists the parameters of an operation: its own, then those that it shares with others.
+// paramsOf lists the parameters of an operation: shared ones of the path, its own, then other shared ones.
 function paramsOf(op) {
   const shared = all('.shared a', op).map(a => document.getElementById(a.hash.slice(1)));
   return [...shared.filter(dt => dt.dataset.in === 'path'), ...all('dl dt[data-in]', op), ...shared.filter(dt => dt.dataset.in !== 'path')].map(dt => ({
@@ -373,7 +373,7 @@ function trialForm(op) {
   return [form, answer];
 }
 
-// ask sends a request and shows what comes back, a stream as long as it lasts.
+// ask sends a request and shows the answer, a stream as long as it lasts.
 async function ask(url, request, answer) {
   const started = performance.now(), head = make('div'), pre = make('pre', { tabIndex: 0, 'aria-label': 'Body of the answer' });
   answer.replaceChildren(head);
@@ -406,7 +406,7 @@ async function ask(url, request, answer) {
   }
 }
 
-// confirmed asks whether a request that changes something is meant.
+// confirmed asks the reader whether to send a request that changes something.
 function confirmed(method, path) {
   return new Promise(resolve => {
     const close = yes => { dialog.remove(); resolve(yes); };

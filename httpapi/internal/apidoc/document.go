@@ -1,5 +1,5 @@
-// Package apidoc makes what a server shows of an OpenAPI 3 document: the document as JSON, and a page for people. It
-// runs when the document changes, not when the server starts: the tests of httpapi write the results into httpapi/web.
+// Package apidoc makes the served forms of an OpenAPI 3 document: the document as JSON, and a page for people. It runs when the
+// document changes, not when the server starts: the tests of httpapi write the results into httpapi/web.
 //
 // In the order of reading:
 //
@@ -61,8 +61,7 @@ func appendJSON(b []byte, n *yaml.Node) []byte {
 	return appendScalar(b, n)
 }
 
-// appendScalar appends a number, true, false or null as it is written when JSON writes it so too, and all else as a
-// string.
+// appendScalar appends the text of a number, true, false or null if it is valid JSON, and any other scalar as a string.
 func appendScalar(b []byte, n *yaml.Node) []byte {
 	switch n.ShortTag() {
 	case "!!bool", "!!null":
@@ -75,12 +74,12 @@ func appendScalar(b []byte, n *yaml.Node) []byte {
 	return appendString(b, n.Value)
 }
 
-// appendString appends s as a JSON string, with <, > and & as they are.
+// appendString appends s as a JSON string, without escapes for <, > and &.
 func appendString(b []byte, s string) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always has a form
+	_ = enc.Encode(s) // every string has a form
 	return append(b, bytes.TrimRight(out.Bytes(), "\n")...)
 }
 
@@ -131,7 +130,7 @@ func paragraphs(s string) []string {
 	return strings.Split(s, "\n\n")
 }
 
-// follow returns what a node refers to, or the node itself.
+// follow returns the node that a node refers to, or the node itself.
 func (d *Document) follow(n *yaml.Node) *yaml.Node {
 	ref := text(n, "$ref")
 	if ref == "" {

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// What generators of clients stumble over; make openapi runs them, this needs none of them.
+// Generators of clients fail at these mistakes; make test KIND=openapi runs the generators, these tests need none of them.
 
 // TestComponentsHaveNamesOfTheirOwn: a generator makes one type of each component, whatever its kind.
 func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
@@ -25,8 +25,8 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestSchemasSuitGenerators: a type is one type, or one and null. Members of a body have no default: generators of
-// types for responses take a member with a default for one that is always there, and so would ask for it in requests.
+// TestSchemasSuitGenerators: a type is one type, or one type and null. Members of a body have no default: generators of types for
+// responses take a member with a default for always present, and so would ask for it in requests.
 func TestSchemasSuitGenerators(t *testing.T) {
 	root := documentNode(t)
 	schemas := at(root, "components", "schemas")

@@ -17,10 +17,10 @@ import (
 //go:embed page.html
 var pageTemplate string
 
-// neededScope is how descriptions say which scope an operation needs.
+// neededScope finds the scope that an operation needs in its description.
 var neededScope = regexp.MustCompile(`Needs scope (\w+)`)
 
-// Parts is what a page is made of besides the document.
+// Parts are the parts of a page that do not come from the document.
 type Parts struct {
 	Style, Script string // of the page
 	Problems      []Problem
@@ -29,7 +29,7 @@ type Parts struct {
 // Problem is a row of the page's table of problems.
 type Problem struct{ Code, Status, Title string }
 
-// The parts of the page as its template wants them.
+// The parts of the page for its template.
 type (
 	page struct {
 		Title, Version string
@@ -37,7 +37,7 @@ type (
 		Script         template.JS
 		Description    []chapter
 		Sections       []section
-		Params         []field // those that several operations have
+		Params         []field // parameters that several operations have
 		Errors         []failure
 		Schemas        []object
 	}
@@ -55,7 +55,7 @@ type (
 		ID, Method, Path, Summary string
 		Description               []template.HTML
 		Keyed, Optional           bool   // a key is needed; a key is needed on private boards
-		Scope                     string // that it needs, if the description says so
+		Scope                     string // that the operation needs, if the description names it
 		Params                    []field
 		Shared                    []field // explained once for all
 		Body                      typeName
@@ -79,7 +79,7 @@ type (
 		Name        string
 		Description template.HTML
 		Type        typeName
-		Bases       []typeName // it has all that these have
+		Bases       []typeName // schemas whose members it has too
 		Fields      []field
 	}
 	field struct {
@@ -89,7 +89,7 @@ type (
 		Type         typeName
 		Example      string
 	}
-	// typeName is a type in words, and the schema that it is or is made of, if that has a name.
+	// typeName is a type in words, and the named schema that it is or is made of, if there is such a schema.
 	typeName struct{ Text, Ref string }
 )
 
@@ -198,7 +198,7 @@ func (d *Document) operation(method, path string, item, op *yaml.Node) operation
 	return o
 }
 
-// param returns a parameter; name is that of its component, if it is one.
+// param returns a parameter; name is the name of its component, "" if it is not a component.
 func (d *Document) param(name string, p *yaml.Node) field {
 	f := field{
 		Name: text(p, "name"), In: text(p, "in"), Description: marked(text(p, "description")),
@@ -213,7 +213,7 @@ func (d *Document) param(name string, p *yaml.Node) field {
 	return f
 }
 
-// failures lists the statuses of problems, each with what the answers of all operations say of it.
+// failures lists the statuses of problems, each with the descriptions of all operations' answers.
 func (d *Document) failures(problems []Problem) []failure {
 	var out []failure
 	find := func(status string) *failure {

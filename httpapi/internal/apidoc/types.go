@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fields lists the members of an object, but for those of the schemas that it includes. What a schema with a name says of
-// itself is said there.
+// fields lists the members of an object, without members of the schemas that it includes. A named schema is described in its own
+// place.
 func (d *Document) fields(schema *yaml.Node) []field {
 	var out []field
 	required := map[string]bool{}
@@ -38,7 +38,7 @@ func (d *Document) typeOf(schema *yaml.Node) typeName {
 		return typeName{Text: name + byDefault(schema), Ref: name}
 	}
 	if one := items(at(schema, "oneOf")); len(one) > 0 {
-		t := d.typeOf(one[0]) // the one that may have a page of its own
+		t := d.typeOf(one[0]) // the type that may have a separate section
 		for _, other := range one[1:] {
 			t.Text += " or " + d.typeOf(other).Text
 		}
@@ -75,7 +75,7 @@ func (d *Document) typeOf(schema *yaml.Node) typeName {
 	return t
 }
 
-// byDefault tells the default of a schema, if it has one that is not empty.
+// byDefault returns the default of a schema in words, "" without a default or with an empty one.
 func byDefault(schema *yaml.Node) string {
 	n := at(schema, "default")
 	if n == nil || (n.Kind == yaml.ScalarNode && n.Value == "") {

@@ -14,7 +14,7 @@ import (
 // codeSpan is code in a text, escaped.
 var codeSpan = regexp.MustCompile("`([^`]+)`")
 
-// marked makes HTML of a text, with `code` in it as such.
+// marked makes HTML of a text, with code elements for `code`.
 func marked(s string) template.HTML {
 	return template.HTML(codeSpan.ReplaceAllString(template.HTMLEscapeString(strings.TrimSpace(s)), "<code>$1</code>"))
 }
@@ -42,7 +42,7 @@ func chapters(s string) (out []chapter) {
 	return out
 }
 
-// curl returns a line to try an operation with. What a reader may want to replace is in elements var, which name it.
+// curl returns a line to try an operation with. Parts that a reader may want to replace are in elements var, which name them.
 func curl(o *operation, streamed bool, body *yaml.Node) template.HTML {
 	path, query := template.HTMLEscapeString(o.Path), "?"
 	for _, p := range slices.Concat(o.Shared, o.Params) {
@@ -84,7 +84,7 @@ func indented(example *yaml.Node) string {
 	return out.String()
 }
 
-// compact takes comments and indentation out of a script, which has neither inside of its strings.
+// compact removes comments and indentation from a script, which has neither inside its strings.
 func compact(script string) string {
 	var out strings.Builder
 	for line := range strings.Lines(script) {

@@ -23,7 +23,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Base is the path of the reference of the API, above those of the pages.
+// Base is the path of the reference of the API. The paths of the manual's pages are below it.
 const Base = "/docs"
 
 // contents is the document whose table has the others in their order, under headings in bold. Its own page is named start.
@@ -35,7 +35,7 @@ const (
 //go:embed page.html
 var pageTemplate string
 
-// focusable lets what is wider than the screen be scrolled by keys.
+// focusable lets readers scroll wide elements by keys.
 var focusable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`)
 
 var (
@@ -56,7 +56,7 @@ const (
 // library has the documents of a manual.
 type library struct {
 	fs.FS
-	intro  []byte            // Markdown, what the start begins with
+	intro  []byte            // Markdown, the beginning of the start
 	titles map[string]string // of files by their names, and of their sections: boards.md#labels
 }
 
@@ -74,7 +74,7 @@ type Section struct {
 	Text  string `json:"text"`
 }
 
-// Manual is all pages, and what a search looks through.
+// Manual is all pages, and the data of their search.
 type Manual struct {
 	Pages  []Page
 	Search []byte // JSON, an array of Section
@@ -97,8 +97,8 @@ type group struct {
 	Documents []*document
 }
 
-// New makes the manual of the documents in files. Its start says what this is, in Markdown as in the README of the repository, above
-// the contents. Style and script go into each page.
+// New makes the manual of the documents in files. Its start has intro, in the Markdown of the repository's README, above the
+// contents. Style and script go into each page.
 func New(files fs.FS, intro []byte, style, script string) (*Manual, error) {
 	groups, err := groupsOf(files)
 	if err != nil {
@@ -121,7 +121,7 @@ func New(files fs.FS, intro []byte, style, script string) (*Manual, error) {
 		if err := d.read(lib); err != nil {
 			return nil, fmt.Errorf("manual: %s: %w", d.Name, err)
 		}
-		if !d.isDecision() && d.Name != start { // it has words of all others
+		if !d.isDecision() && d.Name != start { // its contents repeat words of all other pages
 			sections = append(sections, d.sections...)
 		}
 	}
@@ -222,7 +222,7 @@ func (l *library) source(d *document) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// markdown is GitHub's: with tables, and headings that have ids.
+// markdown reads GitHub's Markdown: with tables, and headings that have ids.
 func markdown() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 }
@@ -247,7 +247,7 @@ func (d *document) read(lib *library) error {
 	return nil
 }
 
-// cut takes out comments, which are for tests, and lists of the document's own sections, which are in the menu, and divides the rest
+// cut removes comments, which are for tests, and lists of the document's own sections, which are in the menu, and divides the rest
 // into sections.
 func (d *document) cut(tree ast.Node, source []byte) {
 	var next ast.Node
@@ -298,7 +298,7 @@ func listsSections(block ast.Node, source []byte) bool {
 	return links > 1
 }
 
-// link makes links lead to pages, with titles in the place of the names of files. A link to a file without a page is its text.
+// link makes links lead to pages, with titles instead of the names of files. A link to a file without a page becomes its text.
 func (d *document) link(lib *library, tree ast.Node, source []byte) error {
 	var pageless []ast.Node
 	err := ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
