@@ -17,7 +17,7 @@ type bad struct {
 	ask    apitest.Ask
 	status int
 	code   string
-	at     string // pointer or parameter of one of the errors, "" when none is expected
+	at     string // pointer or parameter of one of the errors, "" if no place is expected
 	detail string // part of its detail
 }
 
@@ -311,7 +311,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestAllBadParametersAreTold: everything that is wrong with the parameters is told at once.
+// TestAllBadParametersAreTold: an answer names all errors of the parameters at once.
 func TestAllBadParametersAreTold(t *testing.T) {
 	e := newEnv(t)
 	p := e.Get(apitest.NoKey, "/v1/boards/b/top?limit=x&offset=-1&mode=y&min_seq=z").WantProblem(400, wire.CodeMalformed)

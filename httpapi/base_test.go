@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestBelow: what a request is without the base path, and which ones are for something else.
+// TestBelow: a request without the base path, and the requests that are not below it.
 func TestBelow(t *testing.T) {
 	for address, want := range map[string]string{
 		"/games/":                          "/",
@@ -46,7 +46,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// TestBasePath: below a path all answers name addresses below it, and what is not below it is not there.
+// TestBasePath: all answers below a base path name addresses below it, and other addresses do not exist.
 func TestBasePath(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Base = "/games" })
 	do := func(a apitest.Ask) apitest.Reply {

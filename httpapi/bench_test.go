@@ -20,7 +20,7 @@ import (
 // fixed answers every query with the same shared answers, as a local copy does, and resolves one board.
 type fixed struct {
 	fixedWriter
-	Catalog  // what is not asked for
+	Catalog  // methods that the benchmarks do not call
 	Rankings // the same
 	board    leaderboard.Board
 	ref      leaderboard.PeriodRef
@@ -116,7 +116,7 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
-// BenchmarkRefused is what a request costs that a quota refuses, beside one with the same key that it lets through.
+// BenchmarkRefused measures a request that a quota refuses, and a request with the same key that is served.
 func BenchmarkRefused(b *testing.B) {
 	for name, most := range map[string]int{"refused": 1, "served": 1 << 40} {
 		b.Run(name, func(b *testing.B) {

@@ -38,7 +38,6 @@ func TestBoardLifecycle(t *testing.T) {
 	if e.Get(apitest.ReadKey, "/v1/boards/run").Decode(&b); a != b {
 		t.Errorf("got %+v and %+v", a, b)
 	}
-	// What is shown, less what is not a rule, can be sent back.
 	e.Delete(apitest.AdminKey, "/v1/boards/run").Want(204)
 	e.Get(apitest.ReadKey, "/v1/boards/run").WantProblem(404, "board-not-found")
 	e.Delete(apitest.AdminKey, "/v1/boards/run").WantProblem(404, "board-not-found")

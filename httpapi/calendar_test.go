@@ -30,7 +30,7 @@ func (e *env) now(at string) {
 	e.fake.SetNow(leaderboard.MicrosOf(v))
 }
 
-// shown returns what a page shows of which period.
+// shown returns the period and the entries of a page.
 func shown(r apitest.Rows) string {
 	out := r.Window + " " + r.Period
 	for _, e := range r.Entries {
@@ -114,7 +114,7 @@ func TestTimeZoneConflict(t *testing.T) {
 	e.Put(apitest.AdminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Asia/Tokyo"}`).WantProblem(409, "board-conflict")
 }
 
-// TestRemoveFromOnePeriod: a member is removed from the current periods, or from the one that is named.
+// TestRemoveFromOnePeriod: a member is removed from the current periods, or from the period that is named.
 func TestRemoveFromOnePeriod(t *testing.T) {
 	e := daily(t)
 	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).Want(200)
@@ -127,7 +127,7 @@ func TestRemoveFromOnePeriod(t *testing.T) {
 	}
 }
 
-// TestNoSuchPeriod: each reason for which there is no period has words of its own, and what is no name of one is
+// TestNoSuchPeriod: each reason for which a period does not exist has a different text, and a malformed name of a period is
 // malformed.
 func TestNoSuchPeriod(t *testing.T) {
 	e := daily(t)
@@ -267,8 +267,8 @@ func TestPeriodsWithoutRow(t *testing.T) {
 	}
 }
 
-// TestPreviousOfAYoungBoard: from its first moment on a board has a previous period in each window that has one. It is empty on
-// every route, by its name too; no read makes a row of it, and older ones are not found.
+// TestPreviousOfAYoungBoard: from its first moment on a board has a previous period in each window but all_time. It is empty on
+// every route, by its name too; no read makes a row of it, and older periods are not found.
 func TestPreviousOfAYoungBoard(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -329,8 +329,8 @@ func TestPreviousOfAYoungBoard(t *testing.T) {
 	}
 }
 
-// TestPeriodsThatAreGone: what was given up does not pass for an empty period, and a window that was taken away keeps
-// its periods.
+// TestPeriodsThatAreGone: a period that was given up does not pass for an empty one, and a window that was taken away keeps its
+// periods.
 func TestPeriodsThatAreGone(t *testing.T) {
 	e := daily(t)
 	e.Post(apitest.WriteKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).Want(200)

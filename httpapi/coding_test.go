@@ -22,7 +22,7 @@ func manyEntries(t *testing.T) *env {
 	return e
 }
 
-// TestCompressedAnswers: both forms say the same, each under a tag of its own, and either tag is answered with 304.
+// TestCompressedAnswers: both forms have the same content, each has a different tag, and either tag is answered with 304.
 func TestCompressedAnswers(t *testing.T) {
 	e := manyEntries(t)
 	const board = "/v1/boards/many/"
@@ -66,7 +66,7 @@ func TestCompressedAnswers(t *testing.T) {
 	}
 }
 
-// TestNotCompressed: what is small, and what is wrong, is sent as it is.
+// TestNotCompressed: small answers and errors are not compressed.
 func TestNotCompressed(t *testing.T) {
 	e := manyEntries(t)
 	for _, path := range []string{"top?limit=3", "members/member-001", "scores/5/rank", "top?limit=0", "members/" + strings.Repeat("x", 64)} {
@@ -96,8 +96,8 @@ func TestCompressedOnce(t *testing.T) {
 	}
 }
 
-// TestCompressedExport: it says the same as the plain one. (Those that are broken off are asked for compressed, by the
-// client of package http.)
+// TestCompressedExport: a compressed export has the content of the plain one. (Exports that are broken off are compressed, too:
+// the client of package http asks for it.)
 func TestCompressedExport(t *testing.T) {
 	e := manyEntries(t)
 	for _, path := range []string{"export", "export?format=jsonl"} {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestDeadline holds it to what a context of package context does.
+// TestDeadline compares deadline with a context of package context.
 func TestDeadline(t *testing.T) {
 	type key struct{}
 	synctest.Test(t, func(t *testing.T) {

@@ -97,7 +97,7 @@ func FuzzPutBoard(f *testing.F) {
 	e := newEnv(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if bytes.Contains(body, []byte("secret")) {
-			return // the answer may name what is the caller's own, and no answer of a test may have this word
+			return // the answer may repeat the caller's own text, and no answer of a test may have this word
 		}
 		e.fake.Model = storetest.NewModel()
 		r := httptest.NewRequest(http.MethodPut, "/v1/boards/b", bytes.NewReader(body))

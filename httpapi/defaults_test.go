@@ -13,7 +13,8 @@ import (
 	"leaderboard/httpapi/apitest"
 )
 
-// defaultCase is a rule with a documented default: a board whose other rules allow one that is none, and what GET shows of the default.
+// defaultCase is a rule with a documented default: a board whose other rules allow a value that is not the default, and the
+// default as GET shows it.
 type defaultCase struct{ board, other, shows string }
 
 // defaultCases are by the pointers of the rules. The zero value "absent" is a rule that GET leaves out.
@@ -37,8 +38,7 @@ func defaultCases() map[string]defaultCase {
 	}
 }
 
-// TestDocumentedDefaults: each default that openapi.yaml names of a board's rules is what a board has by PUT without the rule, and by
-// PATCH with null.
+// TestDocumentedDefaults: a board gets each default of a rule in openapi.yaml by PUT without the rule, and by PATCH with null.
 func TestDocumentedDefaults(t *testing.T) {
 	cases := defaultCases()
 	documented := map[string]bool{}
@@ -112,7 +112,7 @@ func noteDefaults(t *testing.T, name string, into map[string]bool) {
 	walk(doc.Components.Schemas[name], "")
 }
 
-// member returns the JSON of what a pointer leads to, "" for nothing.
+// member returns the JSON at a pointer, "" for nothing.
 func member(v any, pointer string) string {
 	for name := range strings.SplitSeq(pointer[1:], "/") {
 		switch in := v.(type) {

@@ -94,7 +94,7 @@ func whatThisIs(t *testing.T) []byte {
 	return append(bytes.TrimSpace(readme[:end[0]]), '\n')
 }
 
-// TestDocs: the page tells of every route, schema and problem, its links lead somewhere, and it needs no other host.
+// TestDocs: the page has every route, schema and problem, its links lead somewhere, and it needs no other host.
 func TestDocs(t *testing.T) {
 	e := newEnv(t)
 	r := e.Get(apitest.NoKey, "/docs").Want(200)
@@ -165,7 +165,7 @@ func checkPolicy(t *testing.T, page, policy string) {
 	}
 }
 
-// checkMarkup looks for what would load or do something, and for links of a kind that the page must not have.
+// checkMarkup finds markup that would load or do something, and links of a kind that the page must not have.
 func checkMarkup(t *testing.T, page, links string) {
 	t.Helper()
 	forbidden := regexp.MustCompile(`\s(?:on\w+|style|src|action)=|` + links + `|<(?:link|img|iframe|object|base)\b`)
@@ -177,7 +177,7 @@ func checkMarkup(t *testing.T, page, links string) {
 	}
 }
 
-// notText is what a page has besides text for people.
+// notText matches the parts of a page that are no text for people.
 var notText = regexp.MustCompile(`(?s)<(script|pre|code)\b.*?</(?:script|pre|code)>`)
 
 // TestManual: each document of docs is a page with the style and the script of the reference, its links lead somewhere, and the search

@@ -99,7 +99,7 @@ func TestHead(t *testing.T) {
 	e := newEnv(t)
 	e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
 	srv := newServer(t, e)
-	plain := http.Header{"Accept-Encoding": {"identity"}} // else the client asks for gzip by itself, but not for the head
+	plain := http.Header{"Accept-Encoding": {"identity"}} // without it the client asks for gzip in a GET, but not in a HEAD
 	for _, path := range append(readingPaths, "", "periods") {
 		full := srv.do(apitest.Ask{Method: "GET", Path: "/v1/boards/classic/" + path, Header: plain})
 		head := srv.do(apitest.Ask{Method: "HEAD", Path: "/v1/boards/classic/" + path})
@@ -121,7 +121,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestETagOfAllRanks: a copy that does not know dense ranks gives another answer than one that does.
+// TestETagOfAllRanks: answers of copies with and without dense ranks differ in their tags.
 func TestETagOfAllRanks(t *testing.T) {
 	known, unknown := []leaderboard.Ranked{{Ranks: leaderboard.Ranks{Dense: 3}}}, []leaderboard.Ranked{{}}
 	if wire.EmptyETag.DenseOf(leaderboard.ModeAll, known) == wire.EmptyETag.DenseOf(leaderboard.ModeAll, unknown) {

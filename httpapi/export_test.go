@@ -96,8 +96,8 @@ func TestMemberData(t *testing.T) {
 	e.Get(apitest.AdminKey, "/v1/members/5/data").WantProblem(503, "unavailable")
 }
 
-// TestExportQuotesFormulas: an id that a spreadsheet takes for a formula stands behind a quote in CSV, unless the ids are
-// to be as they are; JSON lines have no formulas (finding F28).
+// TestExportQuotesFormulas: an id that a spreadsheet takes for a formula stands behind a quote in CSV, unless raw ids are asked
+// for; JSON lines have no formulas (finding F28).
 func TestExportQuotesFormulas(t *testing.T) {
 	e := newEnv(t)
 	ids := []string{`=HYPERLINK("http://x")`, "+1", "-2+3", "@a", "'=1", "＝1", "a=1", "'a"}
@@ -156,7 +156,7 @@ func TestExportFields(t *testing.T) {
 	}
 }
 
-// TestExportOddMembers: what the lines say is what was stored, whatever the bytes of a member id are.
+// TestExportOddMembers: the lines have the stored ids, whatever the bytes of a member id are.
 func TestExportOddMembers(t *testing.T) {
 	e := newEnv(t)
 	odd := []string{
@@ -246,7 +246,7 @@ func TestExportBreaksOff(t *testing.T) {
 		}
 		_ = res.Body.Close()
 	}
-	// Called directly, it is seen that the request was counted as what it was.
+	// Called directly, the handler shows the status for which the request was counted.
 	func() {
 		defer func() {
 			if p, _ := recover().(error); !errors.Is(p, http.ErrAbortHandler) {
@@ -279,7 +279,7 @@ func TestExportsAreBounded(t *testing.T) {
 	}
 	first, second := begin(), begin()
 	if line, err := bufio.NewReader(first.Body).ReadString('\n'); err != nil || line != csvHead+"\n" {
-		t.Fatalf("%q, %v", line, err) // it is under way, and what was read has been sent
+		t.Fatalf("%q, %v", line, err) // it is under way, and its first part has been sent
 	}
 	e.Get(apitest.AdminKey, "/v1/boards/demo/export").WantProblem(503, wire.CodeOverloaded)
 	_ = second.Body.Close() // the client goes
@@ -291,7 +291,7 @@ func TestExportsAreBounded(t *testing.T) {
 	eventually(t, "the other one has ended", func() bool { return e.api.handlers.exports.permits.Taken() == 0 })
 }
 
-// TestExportEndsWithItsKey: an export is broken off when its key is not good enough any more, and no attempt is counted.
+// TestExportEndsWithItsKey: an export is broken off when its key is no longer good enough, and no attempt is counted.
 func TestExportEndsWithItsKey(t *testing.T) {
 	t.Parallel()
 	lesser := leaderboard.ScopeWrite
@@ -419,7 +419,7 @@ func eventually(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// slowData tells of friends in both directions, with a pause or a failure between.
+// slowData has friends in both directions, with a pause or a failure between.
 type slowData struct {
 	pause time.Duration
 	err   error
@@ -445,7 +445,7 @@ func (s slowData) MemberData(_ context.Context, _ string, tell func(leaderboard.
 	return nil
 }
 
-// TestMemberDataInParts: what the database takes between two parts is not the client's time, and a failure after the first part
+// TestMemberDataInParts: the time of the database between two parts is not the client's time, and a failure after the first part
 // breaks the answer off.
 func TestMemberDataInParts(t *testing.T) {
 	t.Parallel()

@@ -10,17 +10,17 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fake is everything behind the API: what is behind the engine's routes, and what features need besides.
+// fake is everything behind the API: the fake behind the engine's routes, and the further needs of features.
 type fake struct {
 	*apitest.Fake
 	health Health
 
 	exportAll  exporting     // nil: of the model
-	exportGate chan struct{} // an export goes on after each part when it receives; nil: at once
+	exportGate chan struct{} // an export continues after each part when it receives; nil: at once
 
 	profile string                     // of any member, as a feature shows it; "": none
 	slow    bool                       // an erasure is not done within a request
-	told    []leaderboard.MemberRecord // what features tell of any member
+	told    []leaderboard.MemberRecord // records of features about any member
 }
 
 func newFake() *fake {
@@ -30,7 +30,7 @@ func newFake() *fake {
 	}
 }
 
-// MemberData tells what features tell besides.
+// MemberData adds records of features to the model's.
 func (f *fake) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) (err error) {
 	if f.profile != "" {
 		err = tell(leaderboard.MemberRecord{List: "profile", Record: jsontext.Value(f.profile)})
@@ -55,7 +55,7 @@ func (f *fake) Forget(ctx context.Context, member, actor string) (leaderboard.Er
 
 type exporting func(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
 
-// Export gives the entries in parts of partSize, and fails after the first part when it is told to.
+// Export gives the entries in parts of partSize, and fails after the first part if it is set to fail.
 func (f *fake) Export(
 	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error,
 ) error {

@@ -128,7 +128,7 @@ func TestFieldsAreInTheETag(t *testing.T) {
 	}
 }
 
-// TestFieldsStay: what is shown of a board can be set again, and its fields stay when it has entries.
+// TestFieldsStay: an answer about a board can be sent back, and its fields stay when it has entries.
 func TestFieldsStay(t *testing.T) {
 	e := newGame(t)
 	for _, rules := range []string{

@@ -38,8 +38,8 @@ func (q *addressCharges) Attempts(from netip.Addr) leaderboard.Allowance {
 	return q.of(from).Attempts(from)
 }
 
-// TestEveryGuessIsCounted has every way by which a secret can be tried, with its bound: an address has three attempts here, and is told 429
-// then; each address has its own. Secrets of webhooks are tried nowhere, since this service receives none (promise G9).
+// TestEveryGuessIsCounted tries every way to guess a secret: an address has three attempts here, and then gets 429; each address
+// has separate attempts. Secrets of webhooks are tried nowhere, since this service receives none (promise G9).
 func TestEveryGuessIsCounted(t *testing.T) {
 	t.Parallel()
 	known := leaderboard.NewKeyID()

@@ -67,7 +67,7 @@ func (e *env) befriend(member string, friends ...string) {
 // sessionCookie is the cookie that has the session of a browser.
 const sessionCookie = "leaderboard-session"
 
-// fakePeople are people who signed in, with a role in the settings but for one from which they have taken what it gave.
+// fakePeople are people who signed in, with a role in the settings; roleWithout no longer has the rights that it had.
 type fakePeople struct{}
 
 const roleWithout = "nothing any more"

@@ -72,7 +72,7 @@ func fakePages(api http.Handler) http.Handler {
 	})
 }
 
-// TestLost: a browser that asks for what is not there gets a page, every other caller the problem.
+// TestLost: a browser that asks for a missing address gets a page, every other caller the problem.
 func TestLost(t *testing.T) {
 	e := newEnv(t)
 	const browser, problem = "text/html,application/xhtml+xml,*/*;q=0.8", "application/problem+json"
@@ -102,7 +102,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestSlashAtTheEnd: a browser that asks for an address with a slash too many is sent to the one without.
+// TestSlashAtTheEnd: a browser that asks for an address with a slash at the end is sent to the address without it.
 func TestSlashAtTheEnd(t *testing.T) {
 	for _, base := range []string{"", "/games"} {
 		e := newEnv(t, func(c *Config) { c.Base = base })

@@ -52,7 +52,8 @@ func TestHide(t *testing.T) {
 	e.Delete(apitest.AdminKey, banM).WantProblem(404, "not-hidden")
 }
 
-// TestHiddenMemberIsNotRanked: to everybody but admins a hidden member looks like one without an entry, to the letter.
+// TestHiddenMemberIsNotRanked: for all callers but admins a hidden member gets the answer of a member without an entry, to the
+// letter.
 func TestHiddenMemberIsNotRanked(t *testing.T) {
 	e := newEnv(t)
 	e.Board("demo", leaderboard.Rules{}, leaderboard.Submission{Member: "m", Score: 9})
@@ -128,7 +129,7 @@ func TestHideEverywhere(t *testing.T) {
 			t.Errorf("%s lists %s", query, list)
 		}
 	}
-	e.Get(apitest.AdminKey, "/v1/hidden?board=b&cursor="+next).WantProblem(400, wire.CodeMalformed) // that of another list
+	e.Get(apitest.AdminKey, "/v1/hidden?board=b&cursor="+next).WantProblem(400, wire.CodeMalformed) // the cursor of another list
 	e.Delete(apitest.AdminKey, path).Want(204)
 	if got := shown(e.Get(apitest.NoKey, "/v1/boards/c/top").Rows()); got != "all_time all_time m/é=9" {
 		t.Errorf("restored: %s", got)
@@ -177,7 +178,7 @@ func TestHideRefused(t *testing.T) {
 	}
 }
 
-// TestHideReopen: a closed period stays as it is unless the request is about those too.
+// TestHideReopen: a closed period does not change unless the request is about closed periods too.
 func TestHideReopen(t *testing.T) {
 	e := past(t)
 	e.Put(apitest.AdminKey, "/v1/boards/daily/members/b/hidden", `{"reason":"bot"}`).Want(200)

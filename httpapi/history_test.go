@@ -59,7 +59,7 @@ func TestHistoryIsWhole(t *testing.T) {
 	e.Get(apitest.NoKey, "/v1/boards/daily/top?period=2026-11-20&min_seq=3").WantProblem(409, "seq-ahead")
 }
 
-// watched tells what members are asked for with.
+// watched sees the queries for members.
 type watched struct {
 	*fake
 	see func(leaderboard.Query)

@@ -23,7 +23,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// announced is the head of a POST whose body has so many bytes.
+// announced is the head of a POST that announces a body of the given length.
 func announced(path, key string, length int) string {
 	head := "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(length) + "\r\n"
 	if key != "" {
@@ -90,8 +90,8 @@ func TestUnsentBodies(t *testing.T) {
 	}
 }
 
-// TestUnaskedBodies: a client that announces a body where none is wanted, and does not send it, is answered and keeps no other out
-// (promise G3).
+// TestUnaskedBodies: a client that announces a body for a route without one, and does not send it, is answered and keeps no other
+// out (promise G3).
 func TestUnaskedBodies(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Limits.MaxConcurrent = 8 })
 	subs := make([]leaderboard.Submission, 100)
@@ -224,7 +224,7 @@ func TestBodyDeadline(t *testing.T) {
 	}
 }
 
-// TestSlowReader: a client that goes on taking a long answer gets all of it, and one that stops is left after sendStall.
+// TestSlowReader: a client that keeps reading a long answer gets all of it, and a client that stops is left after sendStall.
 func TestSlowReader(t *testing.T) {
 	for name, c := range map[string]struct {
 		stops bool
@@ -282,8 +282,8 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestRefusedBeforeTheBody: what the writer would refuse is refused with its body neither read nor decoded, and says how
-// long the wait would have been.
+// TestRefusedBeforeTheBody: a submission that the writer would refuse is refused with its body neither read nor decoded, with the
+// time that it would have waited.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	var asked []string
 	e := newEnv(t, func(c *Config) {
@@ -309,7 +309,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200)
 }
 
-// written is what a handler wrote.
+// written is the status and the body that a handler wrote.
 type written struct {
 	discard
 	status int

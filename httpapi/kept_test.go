@@ -10,8 +10,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestKeptAnswers: a shared answer is encoded once for each mode and state that it is shown in, others beside it, and
-// all of them again once they are many.
+// TestKeptAnswers: a shared answer is encoded once for each mode and state in which it is shown; different answers are encoded
+// separately, and all answers again after they were too many.
 func TestKeptAnswers(t *testing.T) {
 	api := benchAPI()
 	kept := &api.handlers.reader.kept

@@ -33,7 +33,7 @@ func limited(t *testing.T, e *env, limits ConnLimits) *server {
 	return &server{env: e, addr: l.Addr().String(), client: &http.Client{Transport: &http.Transport{}}}
 }
 
-// TestTooManyConnections: what is beyond the limit is told so at once, whatever it sends, and there is room again when
+// TestTooManyConnections: a connection beyond the limit gets its answer at once, whatever it sends, and there is room again when
 // others leave. Connections of this machine have no limit per address.
 func TestTooManyConnections(t *testing.T) {
 	refused := make(chan bool, 100)
@@ -75,7 +75,7 @@ func TestTooManyConnections(t *testing.T) {
 	})
 }
 
-// TestDoors: which connections count as what, and that none is left.
+// TestDoors: the limits of connections by address; no count is left after all connections end.
 func TestDoors(t *testing.T) {
 	d := doors{from: map[netip.Addr]int{}, limits: ConnLimits{All: 20, PerAddress: 2, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
 	var in []netip.Addr

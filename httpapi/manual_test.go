@@ -25,7 +25,7 @@ func TestManualExamples(t *testing.T) {
 	}
 }
 
-// exampleServer has what the examples are about.
+// exampleServer has the boards of the examples.
 func exampleServer(t *testing.T) *env {
 	e := newEnv(t)
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
@@ -33,7 +33,7 @@ func exampleServer(t *testing.T) *env {
 	return e
 }
 
-// beforeExample is what has to be there for the examples of some operations, and returns the example about that.
+// beforeExample prepares the examples of some operations, and returns the example for the prepared data.
 var beforeExample = map[string]func(e *env, line string) string{
 	"getSources": func(e *env, line string) string {
 		e.Board("week", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "demo"}}}})

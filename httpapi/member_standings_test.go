@@ -44,8 +44,8 @@ func (a *standingsAnswer) String() string {
 	return text
 }
 
-// TestMemberStandings: each board by its own rules, in the order of names; those without an entry, without such a period, and
-// those that the caller may not read.
+// TestMemberStandings: each board by its own rules, in the order of names; boards without an entry or without such a period, and
+// boards that the caller may not read.
 func TestMemberStandings(t *testing.T) {
 	e := games(t)
 	e.Board("golf", leaderboard.Rules{Labels: leaderboard.Labels{"type": "game"}, Order: leaderboard.OrderAsc, Mode: leaderboard.ModeDense, Tiebreak: leaderboard.Tiebreak{
@@ -99,7 +99,7 @@ func sortedParts(text string) string {
 	return strings.Join(parts, "; ")
 }
 
-// TestMemberStandingsRejected asks for what there is not, or what is not the caller's to see.
+// TestMemberStandingsRejected asks for standings that do not exist, or that the caller may not see.
 func TestMemberStandingsRejected(t *testing.T) {
 	e := games(t)
 	const path = "/v1/members/ada/standings"

@@ -19,7 +19,7 @@ type naming struct {
 	place string // in the path, parameter board, parameter boards, in the body
 }
 
-// bodiesOf has a body for every route that takes one, and one that names a board, BOARD, where that can be.
+// bodiesOf has a body for every route that takes one, and a body that names a board, BOARD, where a body can.
 var bodiesOf = map[string]struct{ plain, names string }{
 	"PUT /v1/boards/{board}":                         {`{}`, `{"derive":{"from":[{"board":"BOARD"}]}}`},
 	"PATCH /v1/boards/{board}":                       {`{}`, `{"derive":{"from":[{"board":"BOARD"}]}}`},
@@ -85,10 +85,10 @@ func (n *naming) ask(board, key string) apitest.Ask {
 // isRead reports whether anyone may make the request of a public board.
 func (n *naming) isRead() bool { return n.route.Access == api.AccessReaders }
 
-// TestNamesOfBoards holds every place in which a request names a board against boards that are missing, private and public,
-// inside and outside of what a key is for, with no key and with one of each scope (promise G1). What needs a key is 403 for
-// each name outside, with what the key is for; reading is the same 404 for each board that the caller may not read as for
-// one that is missing. The bytes of both answers are the same for these, and the 403 asks no database.
+// TestNamesOfBoards checks every place in which a request names a board with boards that are missing, private and public, inside
+// and outside the boards of a key, with no key and with a key of each scope (promise G1). A request that needs a key is 403 for
+// each name outside, and the answer names the boards of the key; a read is the same 404 for each board that the caller may not
+// read as for a missing board. The bytes of both answers are the same for these, and the 403 asks no database.
 func TestNamesOfBoards(t *testing.T) {
 	t.Parallel()
 	const only = "The key is not for this board, it is for game1-*."
@@ -102,7 +102,7 @@ func TestNamesOfBoards(t *testing.T) {
 			}
 			blind := &env{Env: &apitest.Env{T: t, Handler: New(Config{Keyring: e.fake.Keyring, Writer: &apitest.Fake{}})}}
 			visibility := map[string]leaderboard.Visibility{"private": leaderboard.VisibilityPrivate, "public": leaderboard.VisibilityPublic}
-			answers := map[string]string{} // those that have to be equal, by their status
+			answers := map[string]string{} // answers that have to be equal, by their status
 			for _, prefix := range []string{"game1-", "game2-"} {
 				for _, sort := range []string{"missing", "private", "public"} {
 					board, inside := prefix+sort, prefix == "game1-"
@@ -159,7 +159,7 @@ func TestNamesOfBoards(t *testing.T) {
 	}
 }
 
-// TestKeyForManyBoards: what a key is for is told in part when it is much.
+// TestKeyForManyBoards: an answer names only the first boards of a key with many.
 func TestKeyForManyBoards(t *testing.T) {
 	e := newEnv(t)
 	var names []string

@@ -20,8 +20,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestNumbersAsStrings: every answer is the same with numbers=string, but that wide numbers are strings; it has a tag of its
-// own, whichever form was asked for first, plain and compressed.
+// TestNumbersAsStrings: every answer is the same with numbers=string, except that wide numbers are strings; it has a different
+// tag, whichever form was asked for first, plain and compressed.
 func TestNumbersAsStrings(t *testing.T) {
 	e := newEnv(t)
 	tie := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "score", Bits: 10, Order: leaderboard.OrderDesc}}}
@@ -126,8 +126,8 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// TestWideNumbers: the numbers that become strings are those of format int64 in the document, but for quotas, whose name
-// rates of another format have too.
+// TestWideNumbers: the numbers that become strings are the members of format int64 in the document, except quotas, whose name is
+// also the name of rates of another format.
 func TestWideNumbers(t *testing.T) {
 	var doc struct {
 		Components struct{ Schemas map[string]any }

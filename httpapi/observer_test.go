@@ -1,6 +1,6 @@
 package httpapi
 
-// observed is an Observer that calls what is set.
+// observed is an Observer that calls its functions, if they are set.
 type observed struct {
 	request   func(Answered)
 	standings func(StandingCounts)

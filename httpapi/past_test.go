@@ -70,7 +70,7 @@ func TestHistoryOfAMember(t *testing.T) {
 	}
 }
 
-// TestHistoryChanges: a correction gives the answer another ETag, and what is stale says so.
+// TestHistoryChanges: a correction gives the answer another ETag, and a stale answer is marked.
 func TestHistoryChanges(t *testing.T) {
 	e := past(t)
 	const path = "/v1/boards/daily/members/a/history"
@@ -88,7 +88,7 @@ func TestHistoryChanges(t *testing.T) {
 	}
 }
 
-// TestNoHistory asks for what there is not, or what is not the caller's to see.
+// TestNoHistory asks for a history that does not exist, or that the caller may not see.
 func TestNoHistory(t *testing.T) {
 	e := past(t)
 	e.Get(apitest.NoKey, "/v1/boards/nothing/members/a/history").WantProblem(404, "board-not-found")

@@ -12,7 +12,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// A token of member 5, for all boards, and one for those that begin with game1-.
+// Tokens of member 5: one for all boards, and one for boards whose names begin with game1-.
 const (
 	token5     = "five.all.token"
 	token5Some = "five.some.token"
@@ -34,8 +34,8 @@ func withPlayer(t *testing.T, change ...func(*Config)) *env {
 	return e
 }
 
-// TestEveryRouteForPlayers: what a player's token opens, on every route: what needs no key, and the submission, which the
-// board's rule decides about. All others are closed, one that is added without thought too.
+// TestEveryRouteForPlayers: a player's token opens the routes that need no key, and the submission, about which the board's rule
+// decides. All other routes are closed, new routes too.
 func TestEveryRouteForPlayers(t *testing.T) {
 	e := withPlayer(t)
 	writes := e.fake.Writes()
@@ -65,8 +65,8 @@ func TestEveryRouteForPlayers(t *testing.T) {
 	}
 }
 
-// TestPlayerReads: a player reads the own entry and what is around it on a private board whose rule says so, and nothing else of
-// it; one that says nothing, or that the token is not for, is not there.
+// TestPlayerReads: a player reads the player's own entry and the entries around it on a private board whose rule allows it, and
+// nothing else of that board; a private board without the rule, or outside the token, is not found.
 func TestPlayerReads(t *testing.T) {
 	e := withPlayer(t)
 	for path, want := range map[string]int{
@@ -158,8 +158,8 @@ func TestPlayerSubmits(t *testing.T) {
 	e.Post(token5, "/v1/scores", `{"entries":[{"board":"submit","member":"5","score":1}]}`).WantProblem(403, wire.CodeForbidden)
 }
 
-// TestBadTokens: a token that is refused is 401, and an attempt of its address unless its signature is right; an address without
-// attempts left has no more signatures verified, and a token that is known goes on.
+// TestBadTokens: a refused token is 401, and an attempt of its address unless its signature is right. For an address without
+// attempts left no more signatures are verified, and a known token continues to work.
 func TestBadTokens(t *testing.T) {
 	q := &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 100}}
 	e := withPlayer(t, withCharges(q))

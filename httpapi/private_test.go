@@ -32,7 +32,7 @@ func withKey(t *testing.T, scope leaderboard.Scope, boards ...string) (e *env, k
 	return newEnv(t, func(c *Config) { c.Keyring = &oneKey{ID: id, Name: "k", Scope: scope, Boards: boards} }), key
 }
 
-// told is all that an answer says but for its date and the id of its request.
+// told returns an answer without its date and the id of its request.
 func told(r apitest.Reply) (string, http.Header) {
 	h := r.Header.Clone()
 	body := strings.ReplaceAll(string(r.Body), h.Get("X-Request-Id"), "")
@@ -110,7 +110,7 @@ func TestPrivateBoardsAreNotThere(t *testing.T) {
 	e.Get(other, "/v1/boards/open/top").Want(200)
 }
 
-// TestPrivateBoardsInRankings: a private board is neither ranked nor reported as absent, nor is one that is named.
+// TestPrivateBoardsInRankings: a private board is neither ranked nor reported as absent, also if the request names it.
 func TestPrivateBoardsInRankings(t *testing.T) {
 	e, other := withKey(t, leaderboard.ScopeRead, "game1-*")
 	label := leaderboard.Labels{"type": "game"}
@@ -203,7 +203,7 @@ func TestPrivateSources(t *testing.T) {
 }
 
 // TestPrivateBoardAsksNobody: the database is asked for the rules of a private board only for callers that may read it, so that
-// neither the time nor an outage tells others that there is one.
+// neither the time nor an outage shows others that the board exists.
 func TestPrivateBoardAsksNobody(t *testing.T) {
 	e := newEnv(t)
 	e.Board("p", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})

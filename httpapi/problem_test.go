@@ -159,7 +159,7 @@ func TestInternalErrorIsLogged(t *testing.T) {
 	}
 }
 
-// TestMaxConcurrent: what is more than MaxConcurrent is refused at once; health is still seen.
+// TestMaxConcurrent: a request beyond MaxConcurrent is refused at once; health is still answered.
 func TestMaxConcurrent(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.Limits.MaxConcurrent = 1 })
 	e.Board("b", leaderboard.Rules{})

@@ -19,7 +19,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// charges are Quotas that note which caller is charged for what. Beyond the quotas a caller is refused.
+// charges are Quotas that note the charges of callers. Beyond the quotas a caller is refused.
 type charges struct {
 	most leaderboard.Charge
 
@@ -113,7 +113,7 @@ func TestQuotaExceeded(t *testing.T) {
 	}
 }
 
-// TestChargedFor: what each route counts for.
+// TestChargedFor: the charge of each route.
 func TestChargedFor(t *testing.T) {
 	t.Parallel()
 	members := func(n int) string {
@@ -178,8 +178,8 @@ func TestDeniedIsCharged(t *testing.T) {
 	e.Do(apitest.Ask{Method: http.MethodDelete, Path: "/v1/boards/b", Key: some}).WantProblem(http.StatusTooManyRequests, wire.CodeQuota)
 }
 
-// TestChargedWhom: a caller with a key is charged by the key, every other by the address, which is that of the connection or
-// what trusted proxies say. This machine is not charged, nor a proxy for itself, unless what it says is no address.
+// TestChargedWhom: a caller with a key is charged by the key, any other caller by the address: of the connection, or as trusted
+// proxies name it. This machine and a proxy itself are not charged, unless the proxy names no address.
 func TestChargedWhom(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -225,7 +225,7 @@ func TestChargedWhom(t *testing.T) {
 	}
 }
 
-// TestQuotaOfAnAddress: answers without a key say nothing of quotas until there is no more.
+// TestQuotaOfAnAddress: answers without a key do not mention quotas until the quota is used up.
 func TestQuotaOfAnAddress(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, withCharges(&charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 1}}))
@@ -240,7 +240,7 @@ func TestQuotaOfAnAddress(t *testing.T) {
 	}
 }
 
-// TestFailedAttempts: after so many keys that are not good an address is told to wait, and a good key is served.
+// TestFailedAttempts: after a number of invalid keys an address must wait, and a good key is still served.
 func TestFailedAttempts(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, withCharges(&charges{}))
@@ -266,8 +266,8 @@ func TestFailedAttempts(t *testing.T) {
 	e.Get(apitest.ReadKey, "/v1/boards/b/top").Want(http.StatusOK)
 }
 
-// TestWrongCookies: a cookie that opens nothing is an attempt as a key is, the first time that an address sends its value: a browser
-// goes on to send one that is over. A good one is served (promise G9).
+// TestWrongCookies: an invalid cookie is an attempt, like an invalid key, the first time that an address sends its value: a
+// browser continues to send an expired cookie. A good cookie is served (promise G9).
 func TestWrongCookies(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, withCharges(&charges{}))
@@ -294,8 +294,8 @@ func TestWrongCookies(t *testing.T) {
 	e.Get(apitest.NoKey, "/v1/boards/b/top").Want(http.StatusOK)
 }
 
-// TestQuotaAnswersTakeAShare: those who are refused by a quota wait for the answer as others who are refused do, and
-// no other request waits (promise E4).
+// TestQuotaAnswersTakeAShare: requests that a quota refuses wait for the answer like other refused requests, and no other request
+// waits (promise E4).
 func TestQuotaAnswersTakeAShare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -336,7 +336,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// FuzzElements: of what the API would decode, the count is that of the list.
+// FuzzElements: for a body that the API would decode, the count is the length of the list.
 func FuzzElements(f *testing.F) {
 	f.Add(`{"entries":[{"member":"a","score":1},{"member":"b"}]}`)
 	f.Fuzz(func(t *testing.T, body string) {

@@ -11,7 +11,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// combinedRows is what most tests look at in an answer about several boards.
+// combinedRows are the members of an answer about several boards that most tests look at.
 type combinedRows struct {
 	Boards []struct {
 		Board, Window, Period string
@@ -171,7 +171,7 @@ func TestCombinedRejections(t *testing.T) {
 	}
 }
 
-// TestCombinedETag: the tag is that of the states of all boards and the question, in whichever order they are asked.
+// TestCombinedETag: the tag depends on the states of all boards and the question, whatever the order of the boards.
 func TestCombinedETag(t *testing.T) {
 	e := games(t)
 	tag := func(query string) string {
@@ -202,7 +202,7 @@ func TestCombinedETag(t *testing.T) {
 	}
 }
 
-// TestCombinedClosed: what is over for all boards can be asked for by name.
+// TestCombinedClosed: a period that is over on all boards can be asked for by name.
 func TestCombinedClosed(t *testing.T) {
 	e := newEnv(t)
 	day := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Labels: leaderboard.Labels{"type": "game"}}
@@ -235,8 +235,8 @@ func TestCombinedOutdated(t *testing.T) {
 	}
 }
 
-// TestCombinedMinSeq: what copies do not have yet is asked of the database, and what that does not have either is said
-// so.
+// TestCombinedMinSeq: a state that copies do not have yet is read from the database, and a state that the database does not have
+// is seq-ahead.
 func TestCombinedMinSeq(t *testing.T) {
 	e := games(t)
 	e.fake.Behind = 1

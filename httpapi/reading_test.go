@@ -36,7 +36,7 @@ func TestTopOfTheClassicTable(t *testing.T) {
 	}
 }
 
-// TestAllRanks: mode all tells every rank of every entry, wherever there are entries, and no rank of its own.
+// TestAllRanks: mode all shows every rank of every entry, wherever there are entries, and no member rank.
 func TestAllRanks(t *testing.T) {
 	e := newEnv(t)
 	e.Board("classic", leaderboard.Rules{Mode: leaderboard.ModeTied}, apitest.Classic()...)
@@ -132,7 +132,7 @@ func TestMember(t *testing.T) {
 	if got.Rank != 5 || got.Member != "2" || got.Score != 80 || got.Percentile != 50 || got.Mode != "tied" {
 		t.Errorf("got %+v", got)
 	}
-	// The percentile is that of the tied rank in every mode: 2 and 8 share it.
+	// The percentile follows from the tied rank in every mode: 2 and 8 share it.
 	if e.Get(apitest.NoKey, "/v1/boards/classic/members/2?mode=strict").Want(200).Decode(&got); got.Rank != 6 || got.Percentile != 50 {
 		t.Errorf("strict: got %+v", got)
 	}
@@ -254,7 +254,7 @@ func TestShowPeriod(t *testing.T) {
 	}
 }
 
-// TestExactValues: every int64 arrives and leaves unchanged, and so does every member id.
+// TestExactValues: every int64 and every member id arrives and leaves unchanged.
 func TestExactValues(t *testing.T) {
 	e := newEnv(t)
 	e.Board("exact", leaderboard.Rules{Policy: leaderboard.PolicyLatest})

@@ -15,7 +15,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestRefusedReadsWait: the share is that of reads too, and no other request waits.
+// TestRefusedReadsWait: refused reads take a share of the waits too, and no other request waits.
 func TestRefusedReadsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -55,8 +55,7 @@ func TestRequestID(t *testing.T) {
 	e.Do(apitest.Ask{Method: http.MethodGet, Path: "/v1/boards/b/top", Header: http.Header{"If-None-Match": {etag}}}).Want(http.StatusNotModified)
 }
 
-// TestRequestIDIsPassedOn: the id is in the log, in what is heard of requests, and in the caller of what changes
-// something.
+// TestRequestIDIsPassedOn: the id is in the log, in the events for observers, and in the caller of a change.
 func TestRequestIDIsPassedOn(t *testing.T) {
 	const id = "id-of-the-client"
 	var log bytes.Buffer
@@ -91,7 +90,7 @@ func (w *callerWriter) Submit(ctx context.Context, r leaderboard.SubmitRequest) 
 	return leaderboard.Receipt{Results: []leaderboard.Result{{Member: r.Entries[0].Member, Status: leaderboard.StatusApplied}}, Seq: 1}, nil
 }
 
-// BenchmarkRequestID is what an id costs each request.
+// BenchmarkRequestID measures the cost of an id for each request.
 func BenchmarkRequestID(b *testing.B) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	h := http.Header{}

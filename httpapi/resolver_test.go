@@ -8,7 +8,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// outdate makes the catalog know a board as it is now, until it is renewed.
+// outdate makes the catalog keep the present state of a board until it is renewed.
 func (e *env) outdate(name string) {
 	e.T.Helper()
 	ref, _, err := e.fake.Resolve(context.Background(), name, "", "")
@@ -18,8 +18,8 @@ func (e *env) outdate(name string) {
 	e.fake.Outdated = map[string]leaderboard.PeriodRef{name: ref}
 }
 
-// TestReadsFollowABoardCreatedAgain: another server has deleted the board and created it again: what the caller has
-// seen of the new one is found.
+// TestReadsFollowABoardCreatedAgain: another server has deleted the board and created it again: a state of the new board that the
+// caller has seen is found.
 func TestReadsFollowABoardCreatedAgain(t *testing.T) {
 	for _, a := range []apitest.Ask{
 		{Method: "GET", Path: "/v1/boards/classic/top?min_seq=1"},
@@ -45,7 +45,7 @@ func TestReadsFollowABoardCreatedAgain(t *testing.T) {
 	}
 }
 
-// TestReadsAheadAreLookedUpOnce: what is an error for good stays one, and costs at most one look-up.
+// TestReadsAheadAreLookedUpOnce: an error that a new look-up does not change stays an error, and costs at most one look-up.
 func TestReadsAheadAreLookedUpOnce(t *testing.T) {
 	for path, want := range map[string]struct {
 		code    string

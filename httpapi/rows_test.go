@@ -10,7 +10,7 @@ import (
 	"leaderboard/internal/wire"
 )
 
-// TestRoutesOfFeatures: rows of others are in the table, and are held to what it says as all rows are.
+// TestRoutesOfFeatures: routes of features are in the table, and are bound to their rows like all routes.
 func TestRoutesOfFeatures(t *testing.T) {
 	type query struct {
 		Say string `query:"say"`

@@ -27,7 +27,7 @@ const fullRules = `{"title":"Autumn","order":"asc","policy":"latest","mode":"tie
 	`"seasons":[{"name":"One","starts_at":"2026-01-01T00:00:00Z","ends_at":"2026-02-01T00:00:00Z"}],"keep":{"day":90},"labels":{"type":"moba","aspect":"sound"},` +
 	`"starts_at":"2026-01-01T00:00:00Z","ends_at":"2026-02-01T00:00:00.000001Z"}`
 
-// TestPatchKeepsTheRest: what a patch does not name stays, so that a new title publishes no private board.
+// TestPatchKeepsTheRest: rules that a patch does not name stay, so that a new title publishes no private board.
 func TestPatchKeepsTheRest(t *testing.T) {
 	e := newEnv(t)
 	e.Put(apitest.AdminKey, "/v1/boards/run", fullRules).Want(201)
@@ -133,8 +133,8 @@ func TestPatchRefuses(t *testing.T) {
 	}
 }
 
-// TestPutTakesItsOwnGet: an answer of GET sent back changes nothing, and without its name it makes the same board elsewhere. A
-// later one tells PATCH, which would undo the change in between, but not PUT.
+// TestPutTakesItsOwnGet: an answer of GET sent back changes nothing, and without its name it makes the same board elsewhere. An
+// outdated answer is refused by PATCH, which would undo the change in between, but not by PUT.
 func TestPutTakesItsOwnGet(t *testing.T) {
 	e := newEnv(t)
 	e.Board("runs", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})

@@ -60,7 +60,7 @@ func TestSubmitMultiBoardKey(t *testing.T) {
 	e.Do(a).WantProblem(422, "idempotency-key-reused")
 	one := a
 	one.Path, one.Body = "/v1/boards/a/scores", `{"entries":[{"member":"m","score":1}]}`
-	e.Do(one).Want(200) // a key of its own
+	e.Do(one).Want(200) // the same key of another route is another key
 }
 
 // TestSubmitMultiBoardBadInput: whatever is wrong with the envelope is refused as a whole, and says where.

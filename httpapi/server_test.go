@@ -17,7 +17,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// server is an env behind a real listener, for what only shows on the wire.
+// server is an env behind a real listener, for tests of bytes on the wire.
 type server struct {
 	*env
 	addr   string
@@ -71,7 +71,7 @@ func (s *server) do(a apitest.Ask) apitest.Reply {
 	return out
 }
 
-// raw sends text as it is and reads one answer.
+// raw sends text and reads one answer.
 func (s *server) raw(text string) apitest.Reply { return s.send(text, false) }
 
 // send is raw; half closes the connection after the text.
@@ -162,7 +162,7 @@ func TestSlowBody(t *testing.T) {
 	srv.raw(head+`{"entries":[`).WantProblem(408, wire.CodeSlowRequest)
 }
 
-// TestCutOffBody: so does one that ends in the middle of its body.
+// TestCutOffBody: a client that ends in the middle of its body gets a problem, too.
 func TestCutOffBody(t *testing.T) {
 	e := newEnv(t)
 	e.Board("b", leaderboard.Rules{})
@@ -225,7 +225,7 @@ func TestUncleanPaths(t *testing.T) {
 	}
 }
 
-// TestUnreadableRequests: what is not HTTP never comes to a handler: net/http refuses it and closes the connection.
+// TestUnreadableRequests: a request that is not HTTP never reaches a handler: net/http refuses it and closes the connection.
 func TestUnreadableRequests(t *testing.T) {
 	srv := newServer(t, newEnv(t))
 	const rest = " HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -238,13 +238,13 @@ func TestUnreadableRequests(t *testing.T) {
 		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: carrier-pigeon\r\n\r\n":     501,
 		"GET / HTTP/3.1\r\nHost: x\r\n\r\n":                                           505,
 	} {
-		if r := srv.raw(text); r.Status != status || r.Header.Get("Content-Length") != "" { // so its end is that of the connection
+		if r := srv.raw(text); r.Status != status || r.Header.Get("Content-Length") != "" { // so the body ends with the connection
 			t.Errorf("%.60q: %d %v, want %d and the end of the connection", text, r.Status, r.Header, status)
 		}
 	}
 }
 
-// TestServerLimits: the limits are those of the documents, and a head is read up to its limit and no further.
+// TestServerLimits: the server has the limits of the documents, and reads a head up to its limit and no further.
 func TestServerLimits(t *testing.T) {
 	s := Server("127.0.0.1:0", http.NotFoundHandler())
 	for name, c := range map[string]struct{ got, want time.Duration }{

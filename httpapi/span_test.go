@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// spans is a Tracer that writes down what becomes of its spans.
+// spans is a Tracer that writes its ended spans down.
 type spans struct{ ended []string }
 
 // Request begins a span.

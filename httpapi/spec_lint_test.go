@@ -13,9 +13,9 @@ import (
 	"leaderboard/internal/wire"
 )
 
-// What linters and generators of clients stumble over; make openapi runs them, this needs none of them.
+// Linters and generators of clients fail at these mistakes; make test KIND=openapi runs them, these tests need none of them.
 
-// TestOperationsAreNamed: every operation has an id of its own, and the words that documents are made of.
+// TestOperationsAreNamed: every operation has a unique id, and the words that documents are made of.
 func TestOperationsAreNamed(t *testing.T) {
 	doc, _ := apitest.Document()
 	ids := map[string]string{}

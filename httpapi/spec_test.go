@@ -21,7 +21,7 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 }
 
-// TestServedDocument: the YAML that is served is what was written, and the JSON says the same.
+// TestServedDocument: the served YAML is openapi.yaml, and the JSON has the same content.
 func TestServedDocument(t *testing.T) {
 	e := newEnv(t)
 	var served, written any

@@ -54,7 +54,7 @@ func wantStandings(r apitest.Reply, want string) {
 	}
 }
 
-// TestStandings: each result tells both ranks in one state; without the parameter there is nothing of it.
+// TestStandings: each result has both ranks in one state; without the parameter it has no standing.
 func TestStandings(t *testing.T) {
 	e := newEnv(t)
 	e.Board("b", leaderboard.Rules{Mode: leaderboard.ModeTied})
@@ -92,7 +92,8 @@ func TestStandingsOfSeveralBoards(t *testing.T) {
 	wantStandings(e.Post(apitest.WriteKey, "/v1/scores?standings=true", `{"entries":[{"board":"x","member":"a","score":3},{"board":"y","member":"a","score":5},{"board":"none","member":"a","score":5},{"board":"y","member":"d","score":1}]}`), "new 1/1@1; 3>3/4@5; rejected null; new 1/4@5")
 }
 
-// TestStandingsReplayed: a request that was carried out before tells the place of now, and not what cannot be known of then.
+// TestStandingsReplayed: the repetition of a request gets the present standing, without values that are not known for the time of
+// the first answer.
 func TestStandingsReplayed(t *testing.T) {
 	e := newEnv(t)
 	e.Board("b", leaderboard.Rules{})
@@ -106,13 +107,13 @@ func TestStandingsReplayed(t *testing.T) {
 	if !strings.Contains(string(got.Body), `"passed":null`) || !strings.Contains(string(got.Body), `"previous_score":10`) {
 		t.Errorf("repeated: %s", got.Body)
 	}
-	again.Path = "/v1/boards/b/scores" // the parameter is no part of what the key stands for
+	again.Path = "/v1/boards/b/scores" // the key does not cover the parameter
 	if body := string(e.Do(again).Want(200).Body); strings.Contains(body, "standing") {
 		t.Errorf("repeated without: %s", body)
 	}
 }
 
-// TestStandingsPassed: friends between both keys, best first, the first ten; none of those that are hidden.
+// TestStandingsPassed: friends between both keys, best first, the first ten; no hidden friends.
 func TestStandingsPassed(t *testing.T) {
 	e := newEnv(t)
 	e.Board("b", leaderboard.Rules{})
@@ -157,7 +158,7 @@ func TestStandingsWithoutFriends(t *testing.T) {
 	}
 }
 
-// TestStandingsHidden: a member that is hidden is told nothing but that there is nothing to tell.
+// TestStandingsHidden: the standing of a hidden member is null.
 func TestStandingsHidden(t *testing.T) {
 	var counts StandingCounts
 	e := newEnv(t, func(c *Config) { c.Observer = observed{standings: func(n StandingCounts) { counts = n }} })
@@ -184,7 +185,7 @@ func (o overtakenMoves) Moves(ctx context.Context, p leaderboard.PeriodRef, q le
 	return o.fake.Moves(ctx, p, q)
 }
 
-// TestStandingsReplaced: a member whose entry another submit has replaced is told no rank of the entry that is gone.
+// TestStandingsReplaced: a member whose entry another submit has replaced gets no rank of the old entry.
 func TestStandingsReplaced(t *testing.T) {
 	var counts StandingCounts
 	var by []leaderboard.Submission
@@ -240,7 +241,8 @@ func (s slowMoves) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 	return nil, errors.Join(leaderboard.ErrUnavailable, ctx.Err())
 }
 
-// TestStandingsTooLate: what does not come in time, or is of a state without the commit, is null, and the rest is told.
+// TestStandingsTooLate: a standing that does not come in time, or is of a state without the commit, is null; the rest of the
+// answer is complete.
 func TestStandingsTooLate(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

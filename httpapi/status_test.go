@@ -22,7 +22,7 @@ func namesOf(s *api.Status) string {
 	return strings.Join(names, " ")
 }
 
-// TestStatus: all boards in pages, what callers have asked of late, and that it is an admin's.
+// TestStatus: all boards in pages, and the recent load by callers; only admins may ask.
 func TestStatus(t *testing.T) {
 	e := newEnv(t)
 	e.Board("a", leaderboard.Rules{Title: "A", Visibility: leaderboard.VisibilityPrivate})
@@ -94,7 +94,7 @@ func TestStatusOfSomeBoards(t *testing.T) {
 	}
 }
 
-// TestStatusWithoutMySQL: what the server knows is told all the same, and that it may be old.
+// TestStatusWithoutMySQL: without MySQL the server still shows its last knowledge, marked as possibly old.
 func TestStatusWithoutMySQL(t *testing.T) {
 	e := newEnv(t)
 	e.Board("a", leaderboard.Rules{})
@@ -114,7 +114,7 @@ func TestStatusWithoutMySQL(t *testing.T) {
 	check()
 }
 
-// TestRate: events count for ten whole seconds, and a slot that is used again forgets what was in it.
+// TestRate: events count for ten whole seconds, and a reused slot forgets its old events.
 func TestRate(t *testing.T) {
 	var r rate
 	at := func(second int64) time.Time { return time.Unix(1_700_000_000+second, 0) }

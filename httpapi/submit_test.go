@@ -112,7 +112,8 @@ func wantReplayed(t *testing.T, first, second apitest.Reply) {
 	}
 }
 
-// TestSeqsOfWindows: with several windows the seq of each is told, that of the first also by itself.
+// TestSeqsOfWindows: a board with several windows answers with the seq of each window, and with the seq of the first one in seq
+// too.
 func TestSeqsOfWindows(t *testing.T) {
 	e := newEnv(t)
 	e.Board("b", leaderboard.Rules{})

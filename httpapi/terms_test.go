@@ -16,7 +16,7 @@ func soldRules() leaderboard.Rules {
 	}}}
 }
 
-// TestConditionalSubmit: what an entry says besides its score gets to the writer, and what became of it to the client.
+// TestConditionalSubmit: the terms of an entry reach the writer, and their results reach the client.
 func TestConditionalSubmit(t *testing.T) {
 	e := newEnv(t)
 	e.Board("b", soldRules())
@@ -54,7 +54,7 @@ func TestConditionalSubmit(t *testing.T) {
 	}
 }
 
-// TestTermsOfNoSense: what contradicts itself is refused as a whole, with the place where it stands.
+// TestTermsOfNoSense: a body with contradicting terms is refused as a whole, with the place of the contradiction.
 func TestTermsOfNoSense(t *testing.T) {
 	e := newEnv(t)
 	e.Board("b", soldRules())

@@ -20,7 +20,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// deaf connects, sends text, and has next to no room for what comes back.
+// deaf connects, sends text, and has next to no room for the answer.
 func deaf(t *testing.T, addr, text string) *net.TCPConn {
 	t.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
@@ -37,8 +37,8 @@ func deaf(t *testing.T, addr, text string) *net.TCPConn {
 	return c.(*net.TCPConn)
 }
 
-// TestKernelKeepsLittle: what a client does not read stays where it is made, instead of going into buffers that the kernel would
-// let grow; and it is gone when the client is left.
+// TestKernelKeepsLittle: the unread rest of an answer stays in the handler, instead of buffers that the kernel would let grow; and
+// it is gone when the client is left.
 func TestKernelKeepsLittle(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -75,7 +75,7 @@ func TestKernelKeepsLittle(t *testing.T) {
 	}
 }
 
-// buffers returns what the kernel says of a connection of the server, in the bytes that were asked for.
+// buffers returns the kernel's buffers of a connection of the server, in the unit in which they were set.
 func buffers(t *testing.T, c *net.TCPConn) (in, out int) {
 	t.Helper()
 	raw, err := c.SyscallConn()
@@ -94,8 +94,7 @@ func buffers(t *testing.T, c *net.TCPConn) (in, out int) {
 	return in, out
 }
 
-// TestBuffers: a connection has small buffers in both directions, that of a stream smaller ones while it lasts, that of an
-// export larger ones.
+// TestBuffers: a connection has small buffers in both directions; a stream has smaller ones while it lasts, an export larger ones.
 func TestBuffers(t *testing.T) {
 	t.Parallel()
 	exported := make(chan bool)
@@ -159,8 +158,8 @@ func TestBuffers(t *testing.T) {
 	check("after a stream", connBuffer)
 }
 
-// TestUnreadAnswersGiveWay: answers that clients do not take are bounded in memory: the one that has stood still for the longest
-// time gives way to another, whose client notices nothing. What was written is told whether there is room or not.
+// TestUnreadAnswersGiveWay: answers that clients do not take are bounded in memory: the answer that has stood still for the
+// longest time gives way to another, whose client notices nothing. The result of a write is sent whether there is room or not.
 func TestUnreadAnswersGiveWay(t *testing.T) {
 	t.Parallel()
 	const memory = 1 << 20
@@ -214,7 +213,7 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 	}
 }
 
-// poolWatcher takes an answer, and looks for what compresses while it does.
+// poolWatcher takes an answer, and meanwhile looks for compressors in the pool.
 type poolWatcher struct {
 	discard
 	pool *sync.Pool
@@ -236,7 +235,7 @@ func TestCompressedFirst(t *testing.T) {
 		e.Board(fmt.Sprint("board", i), leaderboard.Rules{})
 	}
 	w := &poolWatcher{discard: discard{http.Header{}}, pool: &e.api.shared.zippers.Pool}
-	for range 100 { // a pool may lose what it has
+	for range 100 { // a pool may lose compressors
 		e.api.ServeHTTP(w, apitest.Ask{Method: "GET", Path: "/v1/boards", Header: http.Header{"Accept-Encoding": {"gzip"}}}.Request())
 	}
 	if w.h.Get("Content-Encoding") != "gzip" {

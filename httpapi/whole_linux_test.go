@@ -14,7 +14,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestAnswersAreSentWhole: on a connection that stays open, answers of all sizes come as they are, also to HEAD, and those that
+// TestAnswersAreSentWhole: on a connection that stays open, answers of all sizes arrive complete, also to HEAD, and answers that
 // net/http would send in two pieces come in one.
 func TestAnswersAreSentWhole(t *testing.T) {
 	e := newEnv(t)

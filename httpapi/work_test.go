@@ -15,8 +15,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// What a request with a body may allocate, in bytes: so much, and so much for each byte of the body. It stands for the work:
-// what takes long over a body is to make something for each of its values, and that must not be as long as the body is.
+// A request with a body may allocate workAtAll bytes, and workPerByte for each byte of the body. The bytes stand for the work:
+// most work on a body is to make something for each of its values, which must not be as long as the body.
 const (
 	workAtAll   = 128 << 10
 	workPerByte = 128
@@ -65,7 +65,7 @@ func (e *env) allocates(a apitest.Ask) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// hostileValues are values that take about so many bytes, each the worst for some way to read it.
+// hostileValues are values of about size bytes, each the worst for some way to read it.
 func hostileValues(size int) map[string]string {
 	list := func(each string) string {
 		return "[" + strings.Repeat(each+",", size/(len(each)+1)) + each + "]"
@@ -105,7 +105,7 @@ func hostileValues(size int) map[string]string {
 	}
 }
 
-// TestWorkOfBodies: what a body of a route costs is bounded by its bytes, whatever stands in it, at each place of it.
+// TestWorkOfBodies: the cost of a body is bounded by its bytes on every route, whatever its content, at each place of it.
 func TestWorkOfBodies(t *testing.T) {
 	e := newEnv(t)
 	var most float64
@@ -151,7 +151,7 @@ func FuzzWorkOfBodies(f *testing.F) {
 	})
 }
 
-// TestOutline: a body may have what rules allow, and what is beyond is refused.
+// TestOutline: a body may have all that rules allow, and is refused beyond that.
 func TestOutline(t *testing.T) {
 	e := newEnv(t)
 	entry := `{"board":"b","member":"m","score":1,"created_time":"2020-01-01T00:00:00Z","fields":{` + strings.Repeat(`"f":1,`, leaderboard.MaxTiebreakFields-1) + `"f":1}}`
@@ -162,7 +162,7 @@ func TestOutline(t *testing.T) {
 	for _, a := range asks {
 		for body, detail := range map[string]string{
 			strings.Repeat("[", wire.MaxDepth+1):                                    "at most 16 inside",
-			`{"a":"` + strings.Repeat("[", wire.MaxDepth+1) + `"}`:                  "", // in a string they are none
+			`{"a":"` + strings.Repeat("[", wire.MaxDepth+1) + `"}`:                  "", // brackets in a string do not count
 			`{"a":[` + strings.Repeat("0,", wire.MaxValues) + `0]}`:                 "at most 32768 values",
 			`{"` + strings.Repeat(",", wire.MaxValues+1) + strings.Repeat(`\"{`, 9): "",
 		} {
