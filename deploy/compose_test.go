@@ -151,8 +151,8 @@ func execute(t *testing.T, dsn, statements string) {
 	}
 }
 
-// TestComposePorts: no port is reachable from other machines, a service that may run several times has no port of its own, and
-// services that are not always started belong to the fleet.
+// TestComposePorts: no port is reachable from other machines, a service that may run several times has no host port, and services
+// that are not always started belong to the fleet.
 func TestComposePorts(t *testing.T) {
 	for name, s := range readCompose(t).Services {
 		for _, port := range s.Ports {
@@ -177,8 +177,8 @@ func TestComposePorts(t *testing.T) {
 	}
 }
 
-// TestComposeGroup: members of the group have the settings of docs/failover.md, but those that differ on one machine of containers, and the
-// service names all of them.
+// TestComposeGroup: members of the group have the settings of docs/failover.md, except settings that differ on one machine of
+// containers, and the service names all of them.
 func TestComposeGroup(t *testing.T) {
 	c := readCompose(t)
 	page, err := os.ReadFile("../docs/failover.md")

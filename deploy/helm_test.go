@@ -500,7 +500,7 @@ func TestHelmSettings(t *testing.T) {
 	}
 }
 
-// TestHelmNotes: what Helm prints after an installation is about this one.
+// TestHelmNotes: the notes of Helm after an installation are about this installation.
 func TestHelmNotes(t *testing.T) {
 	for values, want := range map[string][]string{
 		"":         {"create secret generic leaderboard ", "--namespace games port-forward service/one-leaderboard 8080:80"},

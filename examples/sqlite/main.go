@@ -1,11 +1,12 @@
-// Sqlite keeps an SQLite file equal to a board: it has every entry of the board, and only those. It may be killed at any
-// moment and started again; the board's database may be restored from a backup meanwhile. docs/events.md has the guarantees
-// that it relies on.
+// Sqlite keeps an SQLite file equal to a board: it has every entry of the board, and no others. It may be killed at any moment
+// and started again; the board's database may be restored from a backup meanwhile. docs/events.md has the guarantees that it
+// relies on.
 //
 //	sqlite -server http://127.0.0.1:8080 -board arcade -file arcade.db
 //
-// The key, of scope admin, is in LEADERBOARD_KEY; the address may be in LEADERBOARD_URL. The file may be read while the program runs, and shows a state that the board
-// had. This is its order, the member of strict rank 1 first, on a board whose rules are the defaults:
+// The key, of scope admin, is in LEADERBOARD_KEY; the address may be in LEADERBOARD_URL. The file may be read while the program
+// runs, and shows a state that the board had. This is its order, the member of strict rank 1 first, on a board whose rules are
+// the defaults:
 //
 //	SELECT member, score FROM entries WHERE period = 'all_time' ORDER BY score DESC, tiebreak DESC, created_time, member
 package main
