@@ -67,7 +67,7 @@ func (u *unknown) measureInUse(ctx context.Context, rep *report, alone time.Dura
 	return nil
 }
 
-// beside repeats loads until the work is done, and returns the results of each load.
+// beside repeats loads while the work runs, and returns the results of each load.
 func beside(do func() error, loads ...load) ([]*loadResult, error) {
 	var (
 		all  sync.WaitGroup

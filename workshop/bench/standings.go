@@ -81,7 +81,7 @@ func (w *world) measureTold(rep *report) error {
 	return nil
 }
 
-// manyBoards makes boards with the same members, and returns the names of the ones that exist.
+// manyBoards makes boards with the same members, and returns the names of the boards made before an error.
 func (w *world) manyBoards(ctx context.Context) (names []string, err error) {
 	for i := range manyBoards {
 		name := fmt.Sprintf("many-%03d", i)

@@ -40,9 +40,9 @@ type chaos struct {
 	faults  []error     // answers 500, or 400
 }
 
-// TestNoFaultIsA500 kills (kill -9) and stops (SIGSTOP) two servers, MySQL and Redis at random, several at once, while
-// clients send every kind of request. No answer is a 500, which would say that the program has a fault. If an answer is
-// one, the logs of all servers are kept (promise D6).
+// TestNoFaultIsA500 kills (kill -9) and stops (SIGSTOP) two servers, MySQL and Redis at random, several at once, while clients
+// send every kind of request. No answer is a 500, which would say that the program has a fault. If an answer is a 500, the logs
+// of all servers are kept (promise D6).
 func TestNoFaultIsA500(t *testing.T) {
 	t.Parallel()
 	mysql, redis := testenv.PrivateMySQL(t), testenv.PrivateRedis(t)

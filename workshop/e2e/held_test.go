@@ -21,7 +21,7 @@ func TestKill9DuringReview(t *testing.T) {
 	onBoth(t, killDuringReview)
 }
 
-// reviewLoad is submissions of two entries each, the second of which is held, and decisions about the held ones.
+// reviewLoad is submissions of two entries each, with the second one held, and decisions about the held ones.
 type reviewLoad struct {
 	keyedLoad
 	secret   string            // of a key that is reviewed

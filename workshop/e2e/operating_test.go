@@ -328,7 +328,7 @@ func create(t *testing.T, dsn string, names ...string) {
 	}
 }
 
-// programs returns a folder with the programs of the page: the database's, fetched if the machine has none, and ours.
+// programs returns a folder with the programs of the page: the database's, fetched if the machine lacks them, and ours.
 func (o *operator) programs(t *testing.T, tools map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -412,7 +412,7 @@ func (o *operator) shell(t *testing.T, command string) string {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 6*maxWait, errors.New("it does not end"))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
-	cmd.WaitDelay = time.Second // what the shell has started may go on
+	cmd.WaitDelay = time.Second // processes of the shell may still run
 	cmd.Dir = o.dir
 	for name, value := range o.env {
 		cmd.Env = append(cmd.Env, name+"="+value)

@@ -3,9 +3,9 @@
 //
 //	make test KIND=engines ARGS='-only valkey'
 //
-// The programs are fetched like the programs of any test. A machine knows the archive of its own distribution; -ubuntu and
-// -debian give the other's address. Notes of the runs are in a folder: a second call continues where the first stopped, and
-// runs failed tests again; the table names them. After a change of a test program its suite runs from the start.
+// The programs are fetched like the programs of any test. A machine knows its distribution's archive; -ubuntu and -debian give
+// the other's address. Notes of the runs are in a folder: a second call continues where the first stopped, and runs failed tests
+// again; the table names them. After a change of a test program its suite runs from the start.
 package main
 
 import (

@@ -157,7 +157,7 @@ func list(ctx context.Context, args ...string) (found []goPackage, err error) {
 	}
 }
 
-// isProduct reports whether a folder belongs to what users run, not to what builds and tests it, nor to the client.
+// isProduct reports whether a folder is a part of the product: not of its tools and tests, nor of the client.
 func isProduct(folder string) bool {
 	if folder == "" {
 		return false
@@ -243,7 +243,7 @@ func largest(all []counted) []counted {
 	return append(slices.Compact(all), counted{})
 }
 
-// above lists what is larger than a goal.
+// above lists the names and counts larger than a goal.
 func above(all []counted, goal int) string {
 	var words []string
 	for _, c := range all {

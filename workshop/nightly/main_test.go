@@ -190,7 +190,7 @@ func remove(t *testing.T, root, name string) {
 	}
 }
 
-// check checks that the tests in want are skipped, all packages run but those after "without", and the output contains
+// check checks that the tests in want are skipped, all packages run but the packages after "without", and the output contains
 // said.
 func check(t *testing.T, root, want, said string) {
 	t.Helper()

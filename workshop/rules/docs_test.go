@@ -83,7 +83,7 @@ func TestWhoDecides(t *testing.T) {
 	}
 }
 
-// TestDocsNameTests checks that every test named in the documents exists, in the named package if there is one.
+// TestDocsNameTests checks that every test named in the documents exists, in the package named with it.
 func TestDocsNameTests(t *testing.T) {
 	anywhere, byDir := testsInTree(t)
 	for _, doc := range documents(t) {
@@ -353,7 +353,7 @@ func readDoc(t *testing.T, name string) string {
 
 func withoutFences(text string) string { return fencedCode.ReplaceAllString(text, "") }
 
-// linksOf lists the relative links of a document, as they are written.
+// linksOf lists the relative links of a document, unresolved.
 func linksOf(t *testing.T, doc string) []string {
 	t.Helper()
 	text := codeSpan.ReplaceAllString(withoutFences(readDoc(t, doc)), "")
@@ -422,8 +422,8 @@ func sourceText(t *testing.T) string {
 	return all.String()
 }
 
-// TestOneWordingOfOutages: the log, answers and alerts describe an outage in the same words, so a search for one finds the others.
-// Programs read that it is the database, operators which one, and players on the pages that what they see is delayed.
+// TestOneWordingOfOutages: the log, answers and alerts describe an outage in the same words, so a search for one finds the
+// others. Programs read that it is the database, operators which one, and players on the pages that the data are delayed.
 func TestOneWordingOfOutages(t *testing.T) {
 	for file, words := range map[string][]string{
 		"internal/mysql/outage.go":                {"MySQL does not answer"},

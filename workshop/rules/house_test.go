@@ -133,7 +133,7 @@ func TestPlainEnglish(t *testing.T) {
 	}
 }
 
-// checkFiles fails the test for what wrong finds in files, and unless it has something to check at least so often.
+// checkFiles fails the test for each fault that wrong finds in files, and if the sum of checked is below least.
 func checkFiles(t *testing.T, files []string, wrong func(text string) (found []string, checked int), least int) {
 	t.Helper()
 	all := 0
@@ -168,8 +168,7 @@ func goFiles(t *testing.T) []string {
 	})
 }
 
-// filesWhere lists the files of all modules whose names are wanted, without what is fetched, hidden or
-// data of tests.
+// filesWhere lists the files of all modules whose names are wanted, without fetched and hidden files and data of tests.
 func filesWhere(t *testing.T, wanted func(name string) bool) []string {
 	t.Helper()
 	var files []string

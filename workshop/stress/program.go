@@ -53,7 +53,7 @@ func build(ctx context.Context, o options) ([]pkg, error) {
 	return programs, nil
 }
 
-// run runs all tests once next to busy threads, through the command wrap if there is one. The note names the failed tests;
+// run runs all tests once next to busy threads, through the command wrap unless it is empty. The note names the failed tests;
 // only the output of a failure is kept.
 func (p pkg) run(ctx context.Context, o options, number int, wrap ...string) (program.Note, error) {
 	idle := keepBusy(o.threads)
@@ -68,8 +68,7 @@ func (p pkg) run(ctx context.Context, o options, number int, wrap ...string) (pr
 	return n, os.WriteFile(log, []byte(out), 0o644)
 }
 
-// failing names the failed tests, without tests that failed because of their subtests. If there are none, it gives the
-// reason.
+// failing names the failed tests, without tests that failed because of their subtests. Without failed tests it gives the reason.
 func failing(out string) []string {
 	var names []string
 	for _, m := range regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`).FindAllStringSubmatch(out, -1) {

@@ -57,7 +57,7 @@ func TestAmongFriends(t *testing.T) {
 	}
 }
 
-// TestAmongManyFriends: friends have pages, on which the own entry stays in view. The page says so when a player has none.
+// TestAmongManyFriends: friends have pages, on which the own entry stays in view. The page says so if a player has no friends.
 // After the end of the token it shows everybody, as with a token for other boards.
 func TestAmongManyFriends(t *testing.T) {
 	t.Parallel()

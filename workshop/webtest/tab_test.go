@@ -201,7 +201,7 @@ next:
 	}
 }
 
-// tell sends the browser a command of its protocol.
+// tell sends a command of the protocol to the browser.
 func tell[P, R any](p *tab, command cdp.Command[P, R], params P) R {
 	p.t.Helper()
 	out, err := chromedp.Call(p.ctx, command, params)
