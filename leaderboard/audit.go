@@ -39,7 +39,7 @@ const (
 	AuditActionEndpointReplay AuditAction = "endpoint.replay"
 
 	AuditActionFollowerCreate AuditAction = "follower.create"
-	AuditActionFollowerDelete AuditAction = "follower.delete" // not recorded when the follower ended by itself
+	AuditActionFollowerDelete AuditAction = "follower.delete" // not recorded when the follower expires
 )
 
 // AuditActions lists all actions.

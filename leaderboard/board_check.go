@@ -79,7 +79,7 @@ func (r *Rules) checkSeasons(fail failFunc) {
 	if len(r.Seasons) == 0 && slices.Contains(r.Windows, WindowSeason) {
 		fail("/seasons", "window season needs at least one")
 	}
-	if len(r.Seasons) > MaxSeasons { // as their tag says: a list of so many faults would be longer than the body
+	if len(r.Seasons) > MaxSeasons { // the check of the tag has reported it: a list of all faults would be longer than the body
 		return
 	}
 	end, names := MinTime, map[string]bool{CurrentPeriod: true, PreviousPeriod: true}

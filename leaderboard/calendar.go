@@ -136,7 +136,7 @@ func (w Window) floor(c time.Time) time.Time {
 	}
 }
 
-// next returns the first civil second of the period after the one that begins at c.
+// next returns the first civil second of the period after the period that begins at c.
 func (w Window) next(c time.Time) time.Time {
 	switch w {
 	case WindowHour:

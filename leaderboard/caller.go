@@ -12,7 +12,7 @@ type Caller struct {
 	Admin     bool   // the key has scope admin
 }
 
-// CallerKey is the key of a *Caller in a context, for contexts that carry one without context.WithValue.
+// CallerKey is the key of a *Caller in a context, for contexts that carry a caller without context.WithValue.
 type CallerKey struct{}
 
 // WithCaller returns a context in which CallerOf finds c.

@@ -112,8 +112,8 @@ func CheckIssuerName(name string) error {
 	return &RuleError{Code: CodeInvalidIssuer, Detail: "want a name such as game1: [a-z0-9][a-z0-9._-]{0,63}"}
 }
 
-// Check returns a RuleError that lists the faults of an issuer's rules with their defaults, nil if there are none. It
-// checks neither the content of JWKS nor whether JWKSURL may be requested.
+// Check returns a RuleError that lists the faults of an issuer's rules with their defaults, or nil. It checks neither the content
+// of JWKS nor whether JWKSURL may be requested.
 func (r *IssuerRules) Check() error {
 	var bad []FieldError
 	fail := func(pointer, format string, args ...any) {

@@ -8,7 +8,7 @@ type Move struct {
 	Member  string
 	Old     *Entry   // nil: it had none
 	New     *Entry   // nil: not known, as of a request that is repeated; then it is the entry that the member has, without Old
-	Friends []string // other members, all distinct; the answer lists those of them that were passed
+	Friends []string // other members, all distinct; the answer lists the passed ones among them
 }
 
 // MovesQuery asks for the ranks before and after each of up to MaxLimit moves. A member may have several.

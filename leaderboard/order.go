@@ -202,10 +202,9 @@ func (t *Tiebreak) Unpack(packed int64) []FieldValue {
 	return values
 }
 
-// Resolve returns the tiebreak of a submission, which gives it as a number, as fields, or not at all (nil). If it does
-// not, the result is kept; without kept (nil) it is 0 on a board without fields, and an error on a board with fields,
-// because every value must be chosen. On a board with fields a number must be one that Pack makes. The error has
-// CodeInvalidFields.
+// Resolve returns the tiebreak of a submission, which gives it as a number, as fields, or not at all (nil). If it does not, the
+// result is kept; without kept (nil) it is 0 on a board without fields, and an error on a board with fields, because every value
+// must be chosen. On a board with fields a number must be a result of Pack. The error has CodeInvalidFields.
 func (t *Tiebreak) Resolve(given *int64, fields map[string]int64, kept *int64) (int64, error) {
 	switch {
 	case given != nil && fields != nil:

@@ -31,8 +31,8 @@ const ClockPeriod int64 = -2
 // boardPeriods is the id of board 0 among the periods. It is below the ids of the tables.
 const boardPeriods int64 = -1 << 62
 
-// BoardPeriod returns the id under which a board is watched among the periods: its revision is Board.Revision. One that is
-// deleted has none.
+// BoardPeriod returns the id under which a board is watched among the periods: its revision is Board.Revision. A deleted board
+// has no revision.
 func BoardPeriod(boardID int64) int64 { return boardPeriods + boardID }
 
 // BoardOf returns the board that an id stands for; ok is false when it stands for a period, or a table.
@@ -40,7 +40,7 @@ func BoardOf(id int64) (boardID int64, ok bool) {
 	return id - boardPeriods, id < boardPeriods/2
 }
 
-// Revision returns what the feed shows of the board while its rules are these.
+// Revision returns the revision that the feed has of the board while its rules are these.
 func (b *Board) Revision() Revision { return Revision{Seq: b.Version, AsOf: b.UpdatedTime} }
 
 // NewIncarnation returns the incarnation of a new period, of random bits.

@@ -168,7 +168,7 @@ func (f *RuleField) check(fail failFunc, v reflect.Value, pointer string, words 
 	case reflect.Slice:
 		n := int64(v.Len())
 		if !words && !f.checkItems(fail, n, pointer) {
-			n = min(n, f.Items[1]) // a list of so many faults would be longer than the list itself
+			n = min(n, f.Items[1]) // a list of all faults would be longer than the list itself
 		}
 		for i := range int(n) {
 			f.Item.check(fail, v.Index(i), pointer+"/"+strconv.Itoa(i), words)

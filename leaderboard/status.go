@@ -8,7 +8,7 @@ type BoardHealth struct {
 	// Period is the current period. Without an ID it has no row yet; without a window no period is current, as between
 	// two seasons.
 	Period Period
-	// Stale: the database could not be asked. The period is the last one that this server knew.
+	// Stale: the database could not be asked. The period is the last one known to this server.
 	Stale    bool
 	Copy     *CopyHealth // nil: there is no copy, or Redis could not be asked
 	Resident bool        // the period is whole in the memory of the server

@@ -9,7 +9,7 @@
 //	bytes  0– 8  score         big endian, oriented so that better is smaller
 //	bytes  8–16  tiebreak      the same, in its own direction
 //	bytes 16–24  created_time  µs since 1970, big endian, sign bit flipped: earlier is smaller
-//	bytes 24–    member        as it is
+//	bytes 24–    member        unchanged
 //
 // So that, for all entries a, b of a period:
 //

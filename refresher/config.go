@@ -111,8 +111,8 @@ type Derived interface {
 	// FollowSources takes one step. A long step is taken only if it may be long; otherwise nothing is done, and the
 	// returned step has Long set.
 	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
-	// Recompute computes all entries from scratch. The step's State is DerivationStateComputing unless another process
-	// has done so since the call. Errors: the errors of FollowSources.
+	// Recompute computes all entries from scratch. The step's State is DerivationStateComputing unless another process has
+	// computed them since the call. Errors: the errors of FollowSources.
 	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
 }
 

@@ -5,7 +5,7 @@
 //
 // Requests for the same period and kind share runs: while one is at work, all further requests wait for the next run,
 // so that no request gets a state from before it, and any number of requests at once cost two runs. A reader that
-// merely needs a copy joins the run at work, and so does a request to compute a derived board from scratch. Every run
+// merely needs a copy joins the run at work, like a request to compute a derived board from scratch. Every run
 // has a record in the history, also when it fails; a panic ends the run, not the process. There may be many readers, so
 // the runs for them are bounded: a limited number of builds at once, no builds of a closed period, and no record unless
 // something is built.

@@ -19,7 +19,7 @@ type Forget func(ctx context.Context, member, alias []byte, steps Steps) error
 // before. The row of the board is locked.
 type BoardChange func(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboard.Rules) error
 
-// Data is one list of a member's stored data. Each calls tell with every record. It has the errors of MemberData.
+// Data is one list of a member's stored data. Each passes every record to a function. It has the errors of MemberData.
 type Data struct {
 	List leaderboard.DataList
 	Each func(ctx context.Context, member string, tell func(record any) error) error

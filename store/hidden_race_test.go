@@ -52,9 +52,9 @@ type league struct {
 	want    map[string]int64 // sum by board and member
 }
 
-// TestHideUnderLoad hides and restores members while their scores pour in on boards, some of which are just being created.
-// After Hide returns no answer shows the member, whatever was under way; after Restore returns nothing is hidden. In the
-// end no score is lost or counted twice, and the logs lead to the shown entries.
+// TestHideUnderLoad hides and restores members while their scores pour in, also on boards that are just being created. After Hide
+// returns no answer shows the member, whatever was under way; after Restore returns nothing is hidden. In the end no score is
+// lost or counted twice, and the logs lead to the shown entries.
 func TestHideUnderLoad(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {

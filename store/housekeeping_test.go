@@ -112,7 +112,7 @@ func TestSweepManyPeriods(t *testing.T) {
 		addPeriods(t, db, old.BoardID, "3")
 		kept := dbtest.MakeBoard(t, s, "kept", leaderboard.Rules{})
 		addPeriods(t, db, kept.BoardID, "3")
-		// In each period with a log the first of three commits is young enough, and so are the later ones.
+		// In each period with a log, the last three of six commits are young enough.
 		dbtest.MustExec(t, db, "INSERT INTO changes (period_id, last_seq, first_seq, prev_committed_at, committed_at, entry_count, payload)"+
 			" SELECT p.id, q.n, q.n, NOW(6), IF(q.n < 4, NOW(6) - INTERVAL 2 HOUR, NOW(6)), 1, '' FROM periods p, "+hundred+" q WHERE p.board_id = ? AND q.n BETWEEN 1 AND 6",
 			kept.BoardID)

@@ -26,8 +26,8 @@ func (s *Members) DataLists() []leaderboard.DataList {
 	return lists
 }
 
-// MemberData calls tell with every stored record of a member, list by list. Data that change meanwhile are given as before
-// or as after the change. An error of tell ends it and is returned unchanged. Other errors: a *leaderboard.RuleError,
+// MemberData passes every stored record of a member to a function, list by list. Data that change meanwhile are given as before
+// or as after the change. An error of the function ends it and is returned unchanged. Other errors: a *leaderboard.RuleError,
 // ErrUnavailable, ErrOverloaded.
 func (s *Members) MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error {
 	if broken := leaderboard.CheckMember(member); broken != nil {

@@ -8,7 +8,7 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
-// TestMovesCostNoStatement: a submit that returns its moves sends as many packets as one without: the old entries are read
+// TestMovesCostNoStatement: a submit that returns its moves sends as many packets as any other submit: the old entries are read
 // anyway.
 func TestMovesCostNoStatement(t *testing.T) {
 	t.Parallel()

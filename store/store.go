@@ -151,8 +151,8 @@ func (s *Store) Ping(ctx context.Context) error {
 // Silent reports whether MySQL did not answer the last statement, does not answer now, or did not answer a moment ago.
 func (s *Store) Silent() bool { return s.db.Silent() }
 
-// BlockedSince returns the time since which no write could be committed although MySQL answers and some were tried; false
-// if there is no such time.
+// BlockedSince returns when the present failures to commit writes began, although MySQL answers; false if there are no such
+// failures, or no write was tried recently.
 func (s *Store) BlockedSince() (time.Time, bool) { return s.db.BlockedSince() }
 
 // Database returns the connections, for the statements of features.

@@ -44,7 +44,7 @@ func TestSQLDocument(t *testing.T) {
 }
 
 // race makes the boards of docs/sql.md: on race fewer milliseconds are better, on points more is. The process that deleted the
-// board removed was killed before its rows were gone, and so was a sweep that deleted a period of race.
+// board removed was killed before its rows were gone. A sweep that deleted a period of race was killed too.
 func race(t *testing.T, dsn string) {
 	t.Helper()
 	now := time.Date(2026, time.November, 19, 12, 0, 0, 0, time.UTC)
@@ -204,7 +204,8 @@ func TestViewsCompareExactly(t *testing.T) {
 	})
 }
 
-// TestViewsAreCheap: a look at a large table reads what it shows, and the hidden entries are found without the others.
+// TestViewsAreCheap: a look at a large table reads only the rows that it shows, and the hidden entries are found without the
+// others.
 func TestViewsAreCheap(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
@@ -243,7 +244,7 @@ func TestViewsAreCheap(t *testing.T) {
 	})
 }
 
-// rowsRead returns how many rows the server reads for a query, in tables of its own making too.
+// rowsRead returns how many rows the server reads for a query, in its temporary tables too.
 func rowsRead(t *testing.T, db *sql.DB, query string) (n int) {
 	t.Helper()
 	conn, err := db.Conn(t.Context())

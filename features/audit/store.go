@@ -68,8 +68,8 @@ func (s *Store) find(ctx context.Context, q leaderboard.AuditQuery) (found []api
 // filter is a column that a query selects by, and the index for it.
 type filter struct{ index, column, value string }
 
-// filtersOf returns the filters of a query. The first is the one that usually leaves the fewest records: its index is used.
-// All indexes end in the order of the answer.
+// filtersOf returns the filters of a query. The first filter usually leaves the fewest records: its index is used. All indexes
+// end in the order of the answer.
 func filtersOf(q *leaderboard.AuditQuery) []filter {
 	all := []filter{
 		{"audit_member", "member", q.Member}, {"audit_board", "board", q.Board}, {"audit_actor", "actor", q.Actor}, {"audit_action", "action", string(q.Action)},

@@ -357,8 +357,8 @@ func (f *feed) read(most int) (part leaderboard.LogPart, err error) {
 	return part, err
 }
 
-// bind moves a place without an incarnation to the beginning of the period, if the database still has the end of the
-// previous period as it was given. Errors: ErrHistoryChanged, ErrFeedPruned.
+// bind moves a place without an incarnation to the beginning of the period, if the database still has the given end of the
+// previous period. Errors: ErrHistoryChanged, ErrFeedPruned.
 func (f *feed) bind() error {
 	if f.place.At.Incarnation == f.ref.Incarnation {
 		return nil

@@ -1,6 +1,6 @@
 // Package friends keeps the lists of friends of members, and ranks a member among the own friends.
 //
-//	store.go, kept.go                  the lists in the database, and those that are kept for a second
+//	store.go, kept.go                  the lists in the database, and lists kept for a second
 //	handlers.go                        routes
 package friends
 

@@ -532,7 +532,8 @@ func TestWrongTokensCost(t *testing.T) {
 	})
 }
 
-// TestPlays: the token of a play comes from this service, for its plays only; no token of a player is one, and the reverse.
+// TestPlays: the token of a play comes from this service, for its plays only. A player's token is no play's token, nor the
+// reverse.
 func TestPlays(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", Options{})

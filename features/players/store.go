@@ -89,7 +89,7 @@ func (s *Store) PutIssuer(ctx context.Context, name string, rules leaderboard.Is
 	return out, created, mysql.Translate(ctx, "put issuer", err)
 }
 
-// besides returns the issuer with the name, or nil. It fails when another issuer is in the way.
+// besides returns the stored issuer with the name of the wanted one, or nil. It fails if another issuer is in conflict with it.
 func besides(wanted *leaderboard.Issuer, all []leaderboard.Issuer) (old *leaderboard.Issuer, err error) {
 	for i := range all {
 		if all[i].Name == wanted.Name {

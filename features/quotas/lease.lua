@@ -5,7 +5,7 @@
 -- ARGV  1 tokens a second  2 tokens that fit  3 tokens used already, charged in any case
 --       4 tokens wanted ahead, granted as far as there are some  5 number of this lease  6 ms that the answer is kept
 --       7 1: they are wanted together, all or none; more than fit go through a full bucket, and leave the debt
--- Returns granted and what is left, both as text: Lua would cut the fractions off.
+-- Returns the granted tokens and the rest, both as text: Lua would cut the fractions off.
 local rate, burst, used, ahead = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

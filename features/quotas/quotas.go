@@ -154,7 +154,7 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 	}
 }
 
-// none is not a kind.
+// none stands for no kind.
 const none = leaderboard.QuotaKinds
 
 // weigh decides a charge by the local state, and returns the kinds for which Redis must be asked first; asked has the

@@ -162,7 +162,7 @@ func (h *handlers) whoCame(c *httpapi.Call) (k leaderboard.Key, err error) {
 	return k, err
 }
 
-// tell answers with an error: a problem for a program, and a page of the console for a person, who would see only JSON.
+// tell sends an error: a problem to a program, and a page of the console to a person, who would see only JSON.
 func (h *handlers) tell(c *httpapi.Call, err error) error {
 	kind, _, _ := wire.Classify(err)
 	if !strings.Contains(c.R.Header.Get("Accept"), "text/html") || kind.Code == wire.CodeInternal {

@@ -15,7 +15,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// fakeNotices are events, some of which a test commits late.
+// fakeNotices are events. A test may commit some of them late.
 type fakeNotices struct {
 	mu     sync.Mutex
 	mark   int64

@@ -26,9 +26,8 @@ type apt struct {
 
 func (a apt) at(name string) string { return filepath.Join(a.dir, name) }
 
-// options make apt-get use the private state. On the command line they win over
-// the machine's own files, some of which switch the package cache off; the
-// machine's proxy and certificate settings stay in force.
+// options make apt-get use the private state. On the command line they win over the machine's own files, which may switch the
+// package cache off; the machine's proxy and certificate settings stay in force.
 func (a apt) options() []string {
 	return []string{
 		"Dir::Etc::SourceList=" + a.at("sources.list"),

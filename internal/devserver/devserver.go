@@ -9,7 +9,7 @@
 //  3. programs on PATH (and in the usual sbin folders);
 //  4. on Debian and Ubuntu, the distribution's own packages, fetched once into
 //     the user's cache folder. Nothing is installed system-wide and root is not
-//     needed: the programs run through the C library of their own folder.
+//     needed: the programs run through the C library in the same folder.
 //
 // When no way works the error says what to do; see ErrNoServer.
 package devserver

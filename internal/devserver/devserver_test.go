@@ -105,8 +105,8 @@ func TestDataStay(t *testing.T) {
 	}
 }
 
-// TestTemporaryTablesAreApart: a server's temporary tables are where no other server looks: a starting server deletes the
-// ones that it finds.
+// TestTemporaryTablesAreApart: a server's temporary tables are where no other server looks, because a starting server deletes all
+// the temporary tables that it finds.
 func TestTemporaryTablesAreApart(t *testing.T) {
 	for kind, start := range map[Kind]startFunc{KindMySQL: StartMySQL, KindMariaDB: StartMariaDB} {
 		t.Run(string(kind), func(t *testing.T) {

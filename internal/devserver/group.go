@@ -74,7 +74,7 @@ func (g *MySQLGroup) start(ctx context.Context, cfg Config, members int) error {
 	return nil
 }
 
-// add makes a server a member: the first of the group, or a later one that gets the group's data.
+// add makes a server a member: the first of the group, or a later member, which gets the group's data.
 func (g *MySQLGroup) add(ctx context.Context, node *Server, first bool) error {
 	const as = "CHANGE REPLICATION SOURCE TO SOURCE_USER = 'root' FOR CHANNEL 'group_replication_recovery'"
 	if err := node.Exec(ctx, as); err != nil {

@@ -19,9 +19,9 @@ type program struct {
 	version string // as in 8.4.3; see parseVersion
 }
 
-// command returns the way to run p: directly, or through the loader and libraries of its own root, which are newer than the
-// machine's. The locale is C: Redis ends at once when the environment's locale is not installed, as in many containers that
-// are reached by ssh.
+// command returns the way to run p: directly, or through the loader and libraries in its root, which are newer than the
+// machine's. The locale is C: Redis ends at once when the environment's locale is not installed, as in many containers that are
+// reached by ssh.
 func (p program) command(args ...string) (*exec.Cmd, error) {
 	name := p.path
 	if p.root != "" {

@@ -145,7 +145,7 @@ func (b *deadlinedBody) extend() {
 	at := b.start.Add(min(b.intake.timeout+time.Duration(b.got)*time.Second/bodyRate, ReadTimeout))
 	if at.Sub(b.last) >= min(BodyDelay, b.intake.timeout) {
 		b.last = at
-		_ = b.connection.SetReadDeadline(at) // a connection without deadlines (in tests) has none
+		_ = b.connection.SetReadDeadline(at) // it fails on connections without deadlines, in tests
 	}
 }
 

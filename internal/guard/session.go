@@ -50,9 +50,9 @@ func newSessions(s Sessions) sessions {
 	return sessions{s, others, bounded.New[wrongCookie, struct{}](wrongCookies, 0)}
 }
 
-// session returns the session of a request that has no key and no token. A browser also sends its cookie when the session
-// is over or was taken away: then the request counts as one without a session, so that public pages still work, and the
-// cookie is wrong. A write from a page of another site is refused.
+// session returns the session of a request that has no key and no token. A browser also sends its cookie when the session is over
+// or was taken away: then the request counts as a request without a session, so that public pages still work, and the cookie is
+// wrong. A write from a page of another site is refused.
 func (g *Guard) session(r *http.Request, now time.Time) (Bearer, error) {
 	secret := g.cookieOf(r)
 	if secret == "" {

@@ -9,7 +9,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestTransit: the bodies that may take room, the ones that are evicted, and that all room is given back.
+// TestTransit: which bodies may take room, which bodies are evicted, and that all room is given back.
 func TestTransit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, stopped := NewTransit(100, "full"), ""

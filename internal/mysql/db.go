@@ -139,8 +139,8 @@ func (d *DB) Committed() { d.server.wrote() }
 // locks that it needs, or the disk is full.
 func (d *DB) Blocked(began time.Time) { d.server.wroteNot(began) }
 
-// BlockedSince returns the time since which no write could be committed although some were tried; false if there is no such
-// time.
+// BlockedSince returns when the present failures to commit writes began; false if there are no failures, or no write was tried
+// recently.
 func (d *DB) BlockedSince() (time.Time, bool) { return d.server.blockedSince() }
 
 // Refuse returns an error when ServerSettings show a server that must not be used, and drops all connections: those dialled

@@ -16,8 +16,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// ErrTwoPrimaries means that more than one of the hosts of a DSN takes writes. Neither is used, because neither knows the
-// writes to the other.
+// ErrTwoPrimaries means that more than one of the hosts of a DSN takes writes. The service uses none of them, because each lacks
+// the writes to the others.
 var ErrTwoPrimaries = fmt.Errorf("%w: more than one of the database hosts takes writes: make all but one read-only", leaderboard.ErrUnavailable)
 
 // DSNs returns a DSN for each host of a DSN that names several, as in user:password@tcp(db1:3306,db2:3306)/leaderboard.

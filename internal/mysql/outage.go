@@ -22,12 +22,12 @@ const (
 	recent = time.Minute
 )
 
-// A statement that waits for a lock, a change of a table or a flush is no outage: the server answers a new connection
-// meanwhile. Once the server is away nothing is sent, and all connections are cut except the ones that wait for the answer
-// to COMMIT, so that all callers get an answer. The first answer, to a probe or to a COMMIT, ends the outage.
+// A statement that waits for a lock, a change of a table or a flush is no outage: the server answers a new connection meanwhile.
+// Once the server is away nothing is sent, and all connections are cut except connections that wait for the answer to COMMIT, so
+// that all callers get an answer. The first answer, to a probe or to a COMMIT, ends the outage.
 //
-// A slow network is no outage: a probe may take twice as long as the last probe. So a network that becomes slow may be
-// taken for an outage once, until the first answer, and only while few statements are sent.
+// A slow network is no outage: a probe may take twice as long as the last probe. So a network that becomes slow may be taken for
+// an outage once, until the first answer, and only while few statements are sent.
 
 // expect starts the goroutine that checks whether an answer comes, unless it runs already.
 func (s *server) expect() {
@@ -58,7 +58,7 @@ func (s *server) heard(sent int64, err error) {
 	}
 }
 
-// silent returns the time since which nothing was answered although statements wait; 0 without waiting statements.
+// silent returns the time of the oldest statement without an answer; 0 without waiting statements.
 func (s *server) silent() int64 {
 	oldest := s.failed.Load()
 	s.mu.Lock()
@@ -167,7 +167,7 @@ func (s *server) silentOfLate() bool {
 	return s.isAway() || s.failed.Load() != 0 || returned != 0 && s.now()-returned < int64(recent)
 }
 
-// tell sets the function that is called when the server is found to be away.
+// tell sets a function to call when the server is found to be away.
 func (s *server) tell(whom func(error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

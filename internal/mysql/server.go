@@ -205,8 +205,8 @@ func (s *server) wroteNot(began time.Time) {
 	}
 }
 
-// blockedSince returns the time since which no write could be committed although some were tried; false if there is no such
-// time.
+// blockedSince returns when the present failures to commit writes began; false if there are no failures, or no write was tried
+// recently.
 func (s *server) blockedSince() (time.Time, bool) {
 	since := s.blocked.Load()
 	return s.began.Add(time.Duration(since)), since != 0 && s.now()-s.tried.Load() < int64(blockedFor)

@@ -37,8 +37,8 @@ func TestReadSettings(t *testing.T) {
 	}
 }
 
-// TestReadOnlyIsLoggedOnce: a read-only server is logged once, whether a new connection finds it first or an old one, and
-// so is the end of that state.
+// TestReadOnlyIsLoggedOnce: a read-only server is logged once, whether a new connection finds it first or an old one. The end of
+// that state is logged once too.
 func TestReadOnlyIsLoggedOnce(t *testing.T) {
 	for first, find := range map[string]func(*server) [2]error{
 		"a new connection":   func(s *server) [2]error { return [2]error{s.admit("1,0,a"), s.refuse("1,0,a")} },

@@ -55,8 +55,8 @@ func MayListen(r sql.Result) bool {
 	return err != nil || version != 0
 }
 
-// Enter enters events at the moment of an SQL expression: the ones that an endpoint gets, and News.Always. Without any
-// endpoint it costs one statement. It is called late in a transaction, since its locks are held until the commit.
+// Enter enters events at the moment of an SQL expression, if an endpoint gets them, or News.Always is set. Without any endpoint
+// it costs one statement. It is called late in a transaction, since its locks are held until the commit.
 func Enter(ctx context.Context, tx Tx, at string, news ...News) error {
 	if len(news) == 0 {
 		return nil

@@ -42,7 +42,7 @@ type Tracer interface {
 	Request(name string, h http.Header) Recorder
 }
 
-// Key is the key of a Recorder in a context, for contexts that carry one without context.WithValue.
+// Key is the key of a Recorder in a context, for contexts that carry a recorder without context.WithValue.
 type Key struct{}
 
 // Span is work under way. The zero Span is not recorded; all of its methods do nothing.

@@ -122,7 +122,7 @@ func (b *Board) isAs(known *boards.Known) bool {
 		slices.Equal(ids, known.Periods)
 }
 
-// readingOf returns what to read of a remembered board.
+// readingOf returns the list of rows to read for a remembered board.
 func readingOf(known *boards.Known, n *Needs) *reading {
 	return &reading{Needs: n, boardID: known.Board.ID, periods: known.Periods}
 }

@@ -64,7 +64,7 @@ func (q *queues) do(ctx context.Context, r request) error {
 	return nil
 }
 
-// push adds a request to its queue and starts the queue's goroutine if it has none.
+// push adds a request to its queue. It makes a missing queue, and starts its goroutine.
 func (q *queues) push(r request) error {
 	h := r.head()
 	q.mu.Lock()

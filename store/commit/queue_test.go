@@ -103,8 +103,8 @@ func TestMovesShareNoLargeBatch(t *testing.T) {
 	}
 }
 
-// TestSmallRequestsTakeTurns: however many large requests wait, a small request waits for at most one of them, and they
-// wait for the small ones that came before: neither starves the other. Each kind keeps its order.
+// TestSmallRequestsTakeTurns: however many large requests wait, a small request waits for at most one of them, and large requests
+// wait for the small requests before them: neither kind starves the other. Each kind keeps its order.
 func TestSmallRequestsTakeTurns(t *testing.T) {
 	t.Parallel()
 	const batch = 500

@@ -275,7 +275,7 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRe
 	return m.toldOfBoards(receipt, r.Moves, false), nil
 }
 
-// toldOfBoards is told for several boards.
+// toldOfBoards returns a receipt for several boards in the form that its request demands.
 func (m *Model) toldOfBoards(r leaderboard.MultiBoardReceipt, moves, again bool) leaderboard.MultiBoardReceipt {
 	out := leaderboard.MultiBoardReceipt{Results: slices.Clone(r.Results), Boards: map[string]leaderboard.BoardSeqs{}, Replayed: again}
 	for i := range out.Results {

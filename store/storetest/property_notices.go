@@ -123,7 +123,7 @@ func (h *noticeHistory) change(t *rapid.T) {
 	}
 }
 
-// tell compares the notices of the subject with the model's, for members with one notice so far who still have an entry.
+// tell checks that the subject's notices are the model's, for members with one notice so far who still have an entry.
 func (h *noticeHistory) tell(t *rapid.T, notice func() ([]Notice, error)) {
 	var all []Notice
 	for _, tw := range h.twins {

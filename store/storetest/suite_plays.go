@@ -78,8 +78,8 @@ func testPlays(t *testing.T, s Featured) {
 	CheckLog(t, s, b.ref)
 }
 
-// testPlaysOfOthers: a play is valid for its member and its board only; a play without effect is used up too; an erased
-// member has none.
+// testPlaysOfOthers: a play is valid for its member and its board only; a play without effect is used up too; an erasure deletes
+// the member's plays.
 func testPlaysOfOthers(t *testing.T, s Featured) {
 	b, submit := playing(t, s, boardName(t), leaderboard.PolicyBest)
 	other, _ := playing(t, s, boardName(t)+"-other", leaderboard.PolicyBest)

@@ -124,8 +124,8 @@ func (s *scans) admit(ctx context.Context, m missing, until time.Time) (*scan, e
 	}
 }
 
-// begin returns a permit if one is free; otherwise the time until which the period rests, and a channel that is closed when
-// a scan ends.
+// begin returns a permit if one is free. Otherwise it returns the end of the period's rest, and a channel that is closed when a
+// scan ends.
 func (s *scans) begin(m missing, now time.Time) (_ *scan, again time.Time, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -81,8 +81,8 @@ func (s *Reader) read(ctx context.Context, ref leaderboard.PeriodRef, fn func(*v
 	return s.look(ctx, []leaderboard.PeriodRef{ref}, func(views []*view) error { return views[0].fault(fn(views[0])) })
 }
 
-// look runs fn on one state of periods. fn may run several times; it looks at the views only. Periods that change faster
-// than they can be read are ErrOverloaded, and so are periods that lack an index when it is not their turn to be scanned.
+// look runs fn on one state of periods. fn may run several times; it looks at the views only. ErrOverloaded: periods change
+// faster than they can be read, or lack an index when it is not their turn to be scanned.
 func (s *Reader) look(ctx context.Context, periods []leaderboard.PeriodRef, fn func([]*view) error) (err error) {
 	var permit *scan
 	var until time.Time // until when it waits for an index
