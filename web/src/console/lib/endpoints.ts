@@ -6,11 +6,11 @@ export type EventKind = Schemas["EventKind"];
 /** The kinds of events that an endpoint may ask for, and the meaning of each. */
 const kinds = {
   "period.closed": "a day, a season or another period is over, with its first places",
-  "board.changed": "a board is created, has other rules, or is deleted",
+  "board.changed": "a board is created, changed or deleted",
   "member.hidden": "a member is hidden",
   "member.restored": "a hidden member is shown again",
-  "member.erased": "all of a member is erased",
-  "member.passed": "another member went ahead of one who wants to know it",
+  "member.erased": "all data of a member are erased",
+  "member.passed": "another member passed a member who wants to know",
   "submission.held": "a score waits for an admin",
   "submission.approved": "a score that waited is entered",
   "submission.rejected": "a score that waited is refused",

@@ -33,15 +33,15 @@ const called: Record<string, Record<string, string>> = {
   "/tiebreak/order": { desc: "more is better", asc: "less is better" },
   "/tiebreak/fields/*/order": { desc: "more is better", asc: "less is better" },
   "/derive/from/*/window": { "": "its first" },
-  "/derive/op": { union: "union: those on any source", intersect: "intersect: those on all sources" },
+  "/derive/op": { union: "union: members of any source", intersect: "intersect: members of all sources" },
   "/derive/aggregate": { sum: "sum: added up", min: "min: the least", max: "max: the greatest" },
   "/visibility": { public: "public: anyone", private: "private: keys only" },
-  "/players/submit": { none: "none: only keys submit", own: "own: scores of their own", play: "play: one score for each play" },
-  "/notify/passed": { "": "nobody", friends: "those who have the one that passes as a friend", top: "those in the first places" },
-  "/review/hold/*/by": { "": "no", players: "all of it waits for an admin" },
-  "/record": { "": "none", applied: "those that change an entry", all: "all" },
+  "/players/submit": { none: "none: only keys submit", own: "own: their own scores", play: "play: one score for each play" },
+  "/notify/passed": { "": "nobody", friends: "members who have the passing member as a friend", top: "members in the first places" },
+  "/review/hold/*/by": { "": "no", players: "all of them wait for an admin" },
+  "/record": { "": "none", applied: "submissions that change an entry", all: "all" },
   "/display/kind": { "": "numbers", duration: "durations", date: "dates" },
-  "/resident": { "": "while it is read much" },
+  "/resident": { "": "while it is read often" },
 };
 
 /** options lists the options of a rule, each with its name. A rule without a default has an option for leaving it out. */
