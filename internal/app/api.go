@@ -108,9 +108,9 @@ func (r readings) BreakerTurned(server string, open bool) {
 	case server == "":
 		r.app.faults.leftAlone(open, log)
 	case open:
-		log.Warn("a server of Redis does not answer, reads go on without it", "server", server)
+		log.Warn("a server of Redis does not answer, reads continue without it", "server", server)
 	default:
-		log.Info("a server of Redis answers again, or is not asked any more", "server", server)
+		log.Info("a server of Redis answers again, or is no longer asked", "server", server)
 	}
 }
 
@@ -227,7 +227,7 @@ func (a *App) wireHealth() {
 		},
 		"writes": func() error {
 			if since, blocked := a.store.BlockedSince(); blocked {
-				return httpapi.Reason("no write could commit since " + since.UTC().Format(time.RFC3339) + ": what it needs is locked, or the disk is full")
+				return httpapi.Reason("no write could commit since " + since.UTC().Format(time.RFC3339) + ": the tables are locked, or the disk is full")
 			}
 			return nil
 		},
@@ -267,7 +267,7 @@ func (a *App) mysqlHealth(ctx context.Context) error {
 	return nil
 }
 
-const errReadOnly = httpapi.Reason("the server is read-only: it is not the primary, or not any more")
+const errReadOnly = httpapi.Reason("the server is read-only: it is not the primary, or no longer")
 
 const errOtherServer = httpapi.Reason("connections lead to more than one server, or to another one since a moment ago")
 

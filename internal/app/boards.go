@@ -67,7 +67,7 @@ func (b boards) outdated(ctx context.Context, name string, tell func(context.Con
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisHealthLimit)
 	defer cancel()
 	if err := tell(ctx); err != nil {
-		b.log.WarnContext(ctx, "a server that starts while MySQL is away may take a board for what it was", "board", name, "error", err)
+		b.log.WarnContext(ctx, "Redis has an old copy of a board: a server that starts while MySQL is away may use it", "board", name, "error", err)
 	}
 }
 

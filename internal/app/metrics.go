@@ -248,10 +248,10 @@ func (m *metrics) watchReads(s *store.Store) {
 		Name: "leaderboard_read_transactions_total", Help: "Transactions in MySQL that reading answers took; one may be for the questions of many requests.",
 	}, func() float64 { return float64(s.Entries.Reads().Transactions) })
 	m.auto.NewCounterFunc(prometheus.CounterOpts{
-		Name: "leaderboard_read_scans_total", Help: "Of leaderboard_read_transactions_total those that counted ranks by scanning, because the rank index of a large period was not ready.",
+		Name: "leaderboard_read_scans_total", Help: "Transactions of leaderboard_read_transactions_total that counted ranks by scanning, because the rank index of a large period was not ready.",
 	}, func() float64 { return float64(s.Entries.Reads().Scans) })
 	m.auto.NewCounterFunc(prometheus.CounterOpts{
-		Name: "leaderboard_read_repeats_total", Help: "Of leaderboard_read_transactions_total those that were in vain, because the period changed faster than its rank index followed; two more follow at most.",
+		Name: "leaderboard_read_repeats_total", Help: "Transactions of leaderboard_read_transactions_total that were in vain, because the period changed faster than its rank index followed; two more follow at most.",
 	}, func() float64 { return float64(s.Entries.Reads().Repeats) })
 }
 

@@ -176,7 +176,7 @@ func (r *redisState) tell(log *slog.Logger) {
 	switch away := r.alone || r.unanswered; {
 	case away && r.since.IsZero():
 		r.since = time.Now()
-		log.Warn("Redis does not answer, all goes on without it")
+		log.Warn("Redis does not answer, the server continues without it")
 	case !away && !r.since.IsZero():
 		log.Info("Redis answers again", "after", time.Since(r.since).Round(time.Millisecond).String())
 		r.since = time.Time{}
@@ -207,7 +207,7 @@ func (r *redisState) note(place string, faults []serverfault.Fault, log *slog.Lo
 		return
 	}
 	if r.said = said; said == "" {
-		log.Info("nothing is wrong with Redis any more", "server", place)
+		log.Info("the faults of Redis are gone", "server", place)
 	}
 	for i := range faults {
 		warn(log, place, &faults[i])
