@@ -274,7 +274,7 @@ var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func (p *program) contextSetCommand() *cli.Command {
 	r, given := p.remote(), serverContext{}
-	return p.leaf("context set", "make a context or change one: what is given by flags, whatever the variables are; the first one is in use at once", "NAME",
+	return p.leaf("context set", "make or change a context by flags alone, not by variables; the first context is in use at once", "NAME",
 		func(_ context.Context, args []string) error {
 			all, err := p.readContexts()
 			if err != nil {

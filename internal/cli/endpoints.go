@@ -28,7 +28,7 @@ func (p *program) endpointPutCommand() *cli.Command {
 		off           bool
 		e             client.EndpointRequest
 	)
-	return question(p, "endpoint put", "create an endpoint, and show its secret once, or say anew what one is; what is left out is as of a new one", "NAME URL",
+	return question(p, "endpoint put", "create an endpoint and show its secret once, or replace its settings; settings that are left out get their defaults", "NAME URL",
 		func(ctx context.Context, c *client.Client, args []string) (client.NewEndpoint, error) {
 			e.URL = args[1]
 			if kinds != "" {
@@ -115,7 +115,7 @@ func (r *remote) printTest(t *client.EndpointTest) error {
 
 func (p *program) endpointDeliveriesCommand() *cli.Command {
 	q := api.DeliveriesQuery{Limit: 100}
-	return listing(p, "endpoint deliveries", "list the events of an endpoint, newest first, and what became of them; with --json also what is sent", "listDeliveries", &q,
+	return listing(p, "endpoint deliveries", "list the events of an endpoint, newest first, with their states; with --json also the sent event", "listDeliveries", &q,
 		[]string{"EVENT", "KIND", "TIME", "STATE", "ATTEMPTS", "NEXT", "LAST ERROR"}, func(t *terminal.Table, d *client.Delivery) {
 			t.Row(d.ID, d.Kind, d.Time, d.State, d.Attempts, d.NextAttemptAt, textOrDash(d.Error))
 		}, stateFlag((*string)(&q.State)))

@@ -271,7 +271,7 @@ func jsonFlag(at *bool) cli.Flag {
 
 // boardFlag narrows a list to one board. The board that a command works on is an argument instead.
 func boardFlag(at *string) cli.Flag {
-	return &cli.StringFlag{Name: "board", Usage: "only what is of this `board`", Destination: at}
+	return &cli.StringFlag{Name: "board", Usage: "only this `board`", Destination: at}
 }
 
 func allFlag(at *bool) cli.Flag {

@@ -40,7 +40,7 @@ func (p *program) keyFlags(patch map[string]any) []cli.Flag {
 		f.HideDefault = true
 		return f
 	}
-	scope := word("scope", "what it may do: read, write or admin", "scope", func(v string) any { return v })
+	scope := word("scope", "rights of the key: read, write or admin", "scope", func(v string) any { return v })
 	scope.Config.words = []string{"read", "write", "admin"}
 	return []cli.Flag{
 		scope,
@@ -85,7 +85,7 @@ func (p *program) keyUpdateCommand() *cli.Command {
 			return k, usagef("want what is to change: --name, --scope, --for, --expires, --requests-per-second, --rows-per-second")
 		}
 		return c.PatchKey(ctx, args[0], patch)
-	}, only(keyHead(), addKey), append(p.keyFlags(patch), &cli.StringFlag{Name: "name", Usage: "what it is called", Destination: &name})...)
+	}, only(keyHead(), addKey), append(p.keyFlags(patch), &cli.StringFlag{Name: "name", Usage: "name of the key", Destination: &name})...)
 }
 
 func (p *program) keyRotateCommand() *cli.Command {

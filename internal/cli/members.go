@@ -39,7 +39,7 @@ type profileChange struct {
 
 // replaceFlag is for commands that add to a list or a profile by default.
 func replaceFlag(at *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "replace", Usage: "take away all that is not named", Destination: at}
+	return &cli.BoolFlag{Name: "replace", Usage: "remove all that is not named", Destination: at}
 }
 
 func (p *program) memberPutCommand() *cli.Command {
@@ -49,7 +49,7 @@ func (p *program) memberPutCommand() *cli.Command {
 		f.Config.emptied = true
 		return f
 	}
-	return question(p, "member put", "change a profile, or make one; what is not named stays as it is", "MEMBER", func(ctx context.Context, c *client.Client, args []string) (profile client.Profile, err error) {
+	return question(p, "member put", "change or make a profile; values that are not named do not change", "MEMBER", func(ctx context.Context, c *client.Client, args []string) (profile client.Profile, err error) {
 		method := http.MethodPatch
 		switch {
 		case replace:
@@ -174,7 +174,7 @@ func (r *remote) forget(ctx context.Context, member string) error {
 	case erasure.Done:
 		_, err = fmt.Fprintf(r.out, "%s is forgotten\n", terminal.Printable(member))
 	default:
-		_, err = fmt.Fprintf(r.out, "%d entries of %s are removed so far, the server goes on by itself; ask again to see how far it is\n",
+		_, err = fmt.Fprintf(r.out, "%d entries of %s are removed so far; the server continues, ask again to see its progress\n",
 			erasure.Entries, terminal.Printable(member))
 	}
 	return err
@@ -227,7 +227,7 @@ func reopenFlag(at *bool) cli.Flag {
 }
 
 func memberFlag(at *string) cli.Flag {
-	return &cli.StringFlag{Name: "member", Usage: "only what is of this `member`", Destination: at}
+	return &cli.StringFlag{Name: "member", Usage: "only this `member`", Destination: at}
 }
 
 func reasonFlag(at *string) cli.Flag {
@@ -309,7 +309,7 @@ func where(board string) string {
 
 func (p *program) hiddenCommand() *cli.Command {
 	q := api.HiddenQuery{}
-	return listing(p, "hidden", "list who is hidden; audit --action member.hide tells what was done", "listHidden", &q, []string{"MEMBER", "WHERE", "SINCE", "BY", "REASON"},
+	return listing(p, "hidden", "list hidden members; audit --action member.hide lists past changes", "listHidden", &q, []string{"MEMBER", "WHERE", "SINCE", "BY", "REASON"},
 		func(t *terminal.Table, h *client.HiddenMember) {
 			t.Row(h.Member, where(h.Board), h.HiddenAt, h.Actor, h.Reason)
 		},

@@ -98,7 +98,7 @@ func (p *program) checkStart(ctx context.Context, cfg *app.Config, json bool) er
 	case json:
 		return errQuiet
 	default:
-		return fmt.Errorf("it would not start: mend what has failed above")
+		return fmt.Errorf("it would not start: repair the failed checks above")
 	}
 }
 

@@ -291,7 +291,7 @@ func (p *program) indexCommand() *cli.Command {
 	}
 	return group(
 		"index", "the rank indexes, which find any rank at any depth",
-		leaf("index build", "build rank indexes anew; servers do it by themselves when one is missing", p.indexBuild),
+		leaf("index build", "build rank indexes again; servers build a missing index themselves", p.indexBuild),
 		leaf("index status", "show the rank indexes that are saved", p.indexStatus, p.utcFlag()),
 	)
 }

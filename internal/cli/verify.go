@@ -87,9 +87,9 @@ func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) erro
 
 // verdictOf returns the error for the results of all comparisons, nil if all were equal.
 func verdictOf(all, different, uncompared int, sources bool) error {
-	what, remedy := "copies are not what MySQL says", "`leaderboard refresh` builds them anew"
+	what, remedy := "copies are not what MySQL says", "`leaderboard refresh` builds them again"
 	if sources {
-		what, remedy = "boards are not what their sources make", "`leaderboard refresh --kind recompute` computes them anew"
+		what, remedy = "boards are not what their sources make", "`leaderboard refresh --kind recompute` computes them again"
 	}
 	rest := ""
 	if uncompared > 0 {

@@ -266,7 +266,7 @@ func (p *program) importCommand() *cli.Command {
 	o := &importOptions{remote: p.remote(), batch: 1000, retryFor: 5 * time.Minute, zset: zsetOptions{multiply: 1}}
 	return o.command("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD [FILE]", o.run, append(o.zsetFlags(),
 		idempotencyKeyFlag(&o.idempotencyKey), o.formatFlag(&o.format), rawFlag(&o.raw),
-		whole(o.option("batch", "entries per request of an import, 1 to 1000; an import that goes on keeps the one it began with"), &o.batch, 1, 1000),
+		whole(o.option("batch", "entries per request of an import, 1 to 1000; an import that continues keeps its first value"), &o.batch, 1, 1000),
 		&cli.StringFlag{Name: "refused", Usage: "`file` for the lines that an import refuses; empty: FILE.refused, of standard input standard error", Destination: &o.refused},
 		&cli.StringFlag{Name: "progress", Usage: "`file` that says how far an import has come; empty: FILE.progress, of standard input none", Destination: &o.progress},
 		&cli.BoolFlag{Name: "restart", Usage: "import from the first line, whatever the progress says", Destination: &o.restart},
@@ -303,7 +303,7 @@ func (o *zsetOptions) check() error {
 func (o *importOptions) readZset(ctx context.Context, c *client.Client, board, file string) (_ string, err error) {
 	file = cmp.Or(file, board+".zset.csv")
 	if file == transfer.Stdin || o.format != "" || o.raw {
-		return "", usagef("--redis reads the zset into a CSV file of its own: without --format and --raw, and not -")
+		return "", usagef("--redis reads the zset into a separate CSV file: without --format and --raw, and not -")
 	}
 	zset, err := openZset(o.zset.redis, o.zset.key)
 	if err != nil {
@@ -339,7 +339,7 @@ func (o *importOptions) run(ctx context.Context, args []string) error {
 		Refused: o.refused, Progress: o.progress, Restart: o.restart, Told: o.err,
 	}.Run(ctx)
 	if stopped, ok := errors.AsType[*transfer.Stopped](err); ok && stopped.Line > 0 {
-		o.say("leaderboard: the lines ahead of line %d are dealt with; the same command goes on there", stopped.Line)
+		o.say("leaderboard: the lines ahead of line %d are dealt with; the same command continues there", stopped.Line)
 	}
 	if err != nil {
 		return err
