@@ -110,7 +110,7 @@ func deniedPlayer(c *Call) error {
 	if need == "" || c.Route.Players == api.PlayersMaySubmit || c.readsFriends() {
 		return nil
 	}
-	return wire.Reject(wire.CodeForbidden, fmt.Sprintf("This needs a key with scope %s. A player's token reads what anyone may and what is the player's own, and submits for the player.", need))
+	return wire.Reject(wire.CodeForbidden, fmt.Sprintf("This needs a key with scope %s. A player's token may read public data and the player's own, and submit the player's scores.", need))
 }
 
 // readsFriends reports whether the request is a player's for the player's own friends. It decides by the path and the token alone.

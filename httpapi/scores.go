@@ -108,7 +108,7 @@ func (h *scoreHandlers) maySubmit(c *Call, board string, body *submitBody, entri
 		return wire.Reject(wire.CodeForbidden, why, bad...)
 	}
 	if body.Atomic && b.Rules.NeedsPlay() { // a refusal counts against the play, whatever the results of the other entries
-		return wire.Reject(wire.CodeForbidden, "With plays there is no atomic.", wire.InputError{Pointer: "/atomic", Detail: "needs a key"})
+		return wire.Reject(wire.CodeForbidden, "Submissions with plays cannot be atomic.", wire.InputError{Pointer: "/atomic", Detail: "needs a key"})
 	}
 	verified := map[string]*leaderboard.PlayID{} // a play may be in many entries, though only one of them counts
 	for i := range entries {
@@ -213,7 +213,7 @@ func submissionsOf(c *Call, in []submitEntry, odd wire.OddNumbers) ([]leaderboar
 	addOdd(out, odd)
 	for i := range in {
 		if in[i].play() != nil && c.Player == nil {
-			bad.Add(fmt.Sprintf("/entries/%d/play", i), "is for players, who submit with a token of their own")
+			bad.Add(fmt.Sprintf("/entries/%d/play", i), "is for players, who submit with their tokens")
 		}
 	}
 	if err := bad.Err(); err != nil {

@@ -35,7 +35,7 @@ func (s *Selection) Boards() []string {
 func (r Resolver) selection(c *Call, most int) (Selection, error) {
 	boards, labels := c.Params.Text("boards"), c.Params.labels()
 	if c.Params.Query.Has("boards") == c.Params.Query.Has("labels") {
-		c.Params.BadParam("boards", "want the names of boards in boards, or what they are about in labels, and not both")
+		c.Params.BadParam("boards", "want either names in boards or labels in labels, not both")
 	}
 	window, period := c.Params.Window(), c.Params.Text("period")
 	mode := c.Params.Mode()

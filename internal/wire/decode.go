@@ -146,7 +146,7 @@ func (may *Emptiness) Check(body []byte) error {
 
 func checkContentType(h http.Header, mergePatch bool) error {
 	if enc := h.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return Reject(CodeNotJSON, "The body has a Content-Encoding; send it as it is.")
+		return Reject(CodeNotJSON, "The body has a Content-Encoding; send it without one.")
 	}
 	ct := h.Get("Content-Type")
 	if ct == TypeJSON {

@@ -210,7 +210,7 @@ var Kinds = []Kind{
 	{
 		Code: leaderboard.ErrPeriodClosed.Code, Status: 409,
 		Title:  "The period is closed",
-		Detail: "The period is over and does not change any more.",
+		Detail: "The period is over and no longer changes.",
 		Help:   "A correction on purpose is made with ?reopen=true, and recorded.",
 	},
 	{
@@ -223,31 +223,31 @@ var Kinds = []Kind{
 		Code: leaderboard.CodeAborted, Status: 409,
 		Title:  "Another entry of the request prevented it",
 		Detail: "Another entry of the atomic request was rejected or unmet.",
-		Help:   "Nothing of the request was applied. Look at the results that are rejected or unmet, and send the request anew.",
+		Help:   "Nothing of the request was applied. Look at the results that are rejected or unmet, and send the request again.",
 	},
 	{
 		Code: leaderboard.ErrHistoryChanged.Code, Status: 410,
 		Title:  "The cursor is of another history",
-		Detail: "The period is not what the cursor goes on from: the database was restored from a backup, or the board was made again.",
-		Help:   "Read everything anew with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor. What came after the last state that both histories have in common is lost.",
+		Detail: "The cursor is of another history of the period: the database was restored from a backup, or the board was made again.",
+		Help:   "Read everything again with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor. Changes after the last state that both histories share are lost.",
 	},
 	{
 		Code: leaderboard.ErrFeedPruned.Code, Status: 410,
 		Title:  "The changes are not kept any more",
 		Detail: "The change log does not reach back to the cursor.",
-		Help:   "Read everything anew with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor.",
+		Help:   "Read everything again with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor.",
 	},
 	{
 		Code: leaderboard.CodeConditionUnmet, Status: 412,
 		Title:  "The entry is not as its condition wants it",
 		Detail: "The entry is not as its condition wants it.",
-		Help:   "Nothing was changed. The result has the entry as it is: decide anew on that, and send another request.",
+		Help:   "Nothing was changed. The result has the present entry: decide by it, and send another request.",
 	},
 	{
 		Code: CodePrecondition, Status: 412,
 		Title:  "The board is not as the request expects",
 		Detail: "The board is not as If-Match or If-None-Match says.",
-		Help:   "Read it again with GET /v1/boards/{board}, make the change anew, and send the ETag of that answer. Nothing was changed.",
+		Help:   "Read it again with GET /v1/boards/{board}, make the change again, and send the ETag of that answer. Nothing was changed.",
 	},
 	{
 		Code: CodeTooLarge, Status: 413,
@@ -469,7 +469,7 @@ var Kinds = []Kind{
 		Code: leaderboard.CodeInvalidDecision, Status: 422,
 		Title:  "The decision is not valid",
 		Detail: "The decision is not valid.",
-		Help:   "The member errors points at what is wrong.",
+		Help:   "The member errors names each wrong place and the reason.",
 	},
 	{
 		Code: leaderboard.CodeInvalidPlay, Status: 422,
