@@ -374,7 +374,7 @@ func mostQueries(readers int64, start time.Time) int64 {
 func TestHungRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
-	client, w := openClient(t, server.URL, cachetest.Unhurried), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	client, w := openClient(t, cachetest.Unhurried(server.URL)), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	b := &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
 	b.world.Fill(500)
 	b.build(t)

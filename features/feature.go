@@ -63,10 +63,10 @@ type Engine struct {
 	BoardFinder httpapi.BoardFinder
 	Rankings    httpapi.Rankings
 	Feed        httpapi.Feed
-	Tables      mirror.Feed           // shows the revisions of tables that features hold whole
-	Streams     *httpapi.Streams      // shared by endless answers
-	API         func() *httpapi.API   // the API, once it is made
-	Redis       redis.UniversalClient // for work in the background; nil without Redis
+	Tables      mirror.Feed         // shows the revisions of tables that features hold whole
+	Streams     *httpapi.Streams    // shared by endless answers
+	API         func() *httpapi.API // the API, once it is made
+	Redis       redis.Cmdable       // for work in the background; nil without Redis
 	// Alone asks MySQL a question that anyone may ask and no copy answers. It bounds how many go there at once, with the reads that find no
 	// copy.
 	Alone func(ctx context.Context, ask func(context.Context) error) error

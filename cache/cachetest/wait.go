@@ -2,10 +2,9 @@ package cachetest
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"leaderboard/leaderboard"
 )
@@ -13,9 +12,14 @@ import (
 // MaxWait is longer than anything takes on a machine that works, however busy it is.
 const MaxWait = time.Minute
 
-// Unhurried makes a client of Redis wait for as long as MaxWait.
-func Unhurried(o *redis.UniversalOptions) {
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = MaxWait, MaxWait, MaxWait, MaxWait
+// Unhurried returns an address of Redis whose client waits for as long as MaxWait.
+func Unhurried(address string) string {
+	join := "?"
+	if strings.Contains(address, "?") {
+		join = "&"
+	}
+	limit := MaxWait.String()
+	return address + join + "dial_timeout=" + limit + "&read_timeout=" + limit + "&write_timeout=" + limit + "&pool_timeout=" + limit
 }
 
 // Within returns a context with a deadline that no healthy test reaches.

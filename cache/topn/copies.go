@@ -61,14 +61,14 @@ type Options struct {
 	HookPoint func(name string)
 	Observer  Observer // receives builds; may be nil
 	// Background is for work that no reader waits for, see OpenBackground; nil: the connections of the reads.
-	Background redis.UniversalClient
+	Background Client
 	Logger     *slog.Logger
 }
 
 // Copies are the copies in Redis. All methods may be called concurrently, from any number of processes.
 type Copies struct {
-	client     redis.UniversalClient // for reads, whose callers wait
-	background redis.UniversalClient // for everything else
+	client     Client // for reads, whose callers wait
+	background Client // for everything else
 	log        Log
 	opts       Options
 	scripts    scripts
@@ -88,10 +88,10 @@ func (c *Copies) IsBehind(p leaderboard.PeriodRef) bool {
 }
 
 // Client returns the client for reads.
-func (c *Copies) Client() redis.UniversalClient { return c.client }
+func (c *Copies) Client() Client { return c.client }
 
 // New does no I/O.
-func New(client redis.UniversalClient, log Log, opts Options) *Copies {
+func New(client Client, log Log, opts Options) *Copies {
 	opts.Prefix = cmp.Or(opts.Prefix, "lb:")
 	opts.TempTTL = cmp.Or(opts.TempTTL, time.Minute)
 	if opts.HookPoint == nil {

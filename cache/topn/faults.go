@@ -19,7 +19,7 @@ import (
 // a cluster, of each primary, with its address, in the order of the addresses. It fails when a server cannot be
 // reached. A server without the expected fields is a fault too, a doubtful one. All is from INFO, which hosted servers
 // answer as well, while they often deny CONFIG.
-func Faults(ctx context.Context, client redis.UniversalClient) (server string, _ []serverfault.Fault, err error) {
+func Faults(ctx context.Context, client Client) (server string, _ []serverfault.Fault, err error) {
 	var out []serverfault.Fault
 	var servers []string
 	var one sync.Mutex
@@ -34,8 +34,8 @@ func Faults(ctx context.Context, client redis.UniversalClient) (server string, _
 		}
 		return err
 	}
-	if cluster, ok := client.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error { return look(ctx, c, c.Options().Addr+": ") })
+	if cluster := clusterOf(client); cluster != nil {
+		err = cluster.eachPrimary(ctx, func(ctx context.Context, addr string, primary Client) error { return look(ctx, primary, addr+": ") })
 		slices.SortStableFunc(out, func(a, b serverfault.Fault) int { return strings.Compare(a.Wrong, b.Wrong) })
 	} else {
 		err = look(ctx, client, "")
@@ -83,13 +83,12 @@ func infoOf(ctx context.Context, c redis.Cmdable, section ...string) (map[string
 
 // Memory returns the part of its maxmemory that is used by the server that has the copy of a period, 0 without a maxmemory.
 func (c *Copies) Memory(ctx context.Context, p leaderboard.PeriodRef) (float64, error) {
-	server := redis.Cmdable(c.background)
-	if cluster, ok := c.background.(*redis.ClusterClient); ok {
-		primary, err := cluster.MasterForKey(ctx, c.keys(p)[0])
-		if err != nil {
+	server := c.background
+	if cluster := clusterOf(server); cluster != nil {
+		var err error
+		if _, server, err = cluster.primaryOf(ctx, c.keys(p)[0]); err != nil {
 			return 0, fmt.Errorf("topn: find the server of period %d: %w", p.ID, err)
 		}
-		server = primary
 	}
 	info, err := infoOf(ctx, server, "memory")
 	if err != nil {

@@ -174,7 +174,7 @@ func TestOneProcessCatchesUp(t *testing.T) {
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
-	b.copies.background.AddHook(twice{})
+	b.copies.background.(redis.UniversalClient).AddHook(twice{})
 	f := newFollower(t, b.copies, FollowerOptions{})
 	ctx, cancel := context.WithCancel(cachetest.Within(t))
 	began := time.Now()

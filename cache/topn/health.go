@@ -59,7 +59,7 @@ func (c *Copies) heads(ctx context.Context, periods []leaderboard.PeriodRef, run
 
 // probe runs a script that reads on one server, of whatever period, in the time that a read has: an error means that reads from that
 // server would fail.
-func (c *Copies) probe(ctx context.Context, server redis.UniversalClient, limit time.Duration) error {
+func (c *Copies) probe(ctx context.Context, server Client, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	none := leaderboard.PeriodRef{Rules: &leaderboard.Rules{}}

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"leaderboard/cache/cachetest"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
@@ -109,7 +107,7 @@ func TestLeaseIsLost(t *testing.T) {
 		t.Parallel()
 		server := testenv.PrivateRedis(t)
 		// The lease must not rely on the client's own short timeouts.
-		client := openClient(t, server.URL, func(o *redis.UniversalOptions) { o.ReadTimeout = time.Minute })
+		client := openClient(t, cachetest.Unhurried(server.URL))
 		const term = 9 * time.Second // counted as lost after two thirds of it
 		l, err := New(client, nil, Options{}).Lease(cachetest.Within(t), cachetest.Ref(7), term)
 		if err != nil {

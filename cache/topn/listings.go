@@ -37,7 +37,7 @@ var listingLua string
 // process that had not read a board before the database went away finds it there. Writing them is best effort, and never
 // replaces the listing of a newer version of the board. All methods may be called concurrently.
 type Listings struct {
-	client redis.UniversalClient
+	client Client
 	prefix string
 	limit  time.Duration
 	script *redis.Script
@@ -111,7 +111,7 @@ func decodeListing(value string) (leaderboard.Listing, error) {
 }
 
 // NewListings does no I/O. prefix begins every key, "lb:" when empty. Listings live for limit.
-func NewListings(client redis.UniversalClient, prefix string, limit time.Duration) *Listings {
+func NewListings(client Client, prefix string, limit time.Duration) *Listings {
 	return &Listings{
 		client: inBackground(client), prefix: cmp.Or(prefix, "lb:"), limit: limit, script: redis.NewScript(listingLua),
 		places: make(chan struct{}, listingsAtOnce), written: map[string]writtenListing{},

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 )
@@ -40,7 +38,7 @@ func TestListingsOfTheLastRelease(t *testing.T) {
 	}
 }
 
-func newListings(t *testing.T) (*Listings, redis.UniversalClient) {
+func newListings(t *testing.T) (*Listings, Client) {
 	t.Helper()
 	client, err := Open(testenv.Redis(t))
 	if err != nil {

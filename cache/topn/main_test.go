@@ -15,15 +15,15 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 // newClient makes a client of an empty Redis database of the test's own.
 func newClient(t testing.TB) redis.UniversalClient {
 	t.Helper()
-	return openClient(t, testenv.Redis(t), cachetest.Unhurried)
+	return openClient(t, cachetest.Unhurried(testenv.Redis(t)))
 }
 
-func openClient(t testing.TB, address string, options ...func(*redis.UniversalOptions)) redis.UniversalClient {
+func openClient(t testing.TB, address string) redis.UniversalClient {
 	t.Helper()
-	client, err := Open(address, options...)
+	client, err := Open(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	return client
+	return client.(redis.UniversalClient)
 }

@@ -38,6 +38,49 @@ const (
 	backgroundConns = 2 * (followers + 8)
 )
 
+// Client is a client of one server, a cluster, or a server that sentinels name. Packages name this interface, not the types
+// of go-redis behind it: each package in whose types one of these occurs compiles its 1,488 methods three times, for a
+// type parameter within.
+type Client interface {
+	redis.Cmdable
+	Close() error
+}
+
+// cluster is the client of a cluster, with the calls that concern single servers.
+type cluster interface {
+	// primaryOf returns the primary that has a key, with its host:port.
+	primaryOf(ctx context.Context, key string) (addr string, primary Client, err error)
+	// eachPrimary calls do for all primaries at the same time.
+	eachPrimary(ctx context.Context, do func(ctx context.Context, addr string, primary Client) error) error
+}
+
+type clusterClient struct{ *redis.ClusterClient }
+
+// clusterOf returns the cluster of a client, nil for one server. Inlined, it would bring the types of go-redis into other
+// packages.
+//
+//go:noinline
+func clusterOf(client Client) cluster {
+	if c, ok := client.(*redis.ClusterClient); ok {
+		return clusterClient{c}
+	}
+	return nil
+}
+
+func (c clusterClient) primaryOf(ctx context.Context, key string) (string, Client, error) {
+	primary, err := c.MasterForKey(ctx, key)
+	if err != nil {
+		return "", nil, err
+	}
+	return primary.Options().Addr, primary, nil
+}
+
+func (c clusterClient) eachPrimary(ctx context.Context, do func(ctx context.Context, addr string, primary Client) error) error {
+	return c.ForEachMaster(ctx, func(ctx context.Context, primary *redis.Client) error {
+		return do(ctx, primary.Options().Addr, primary)
+	})
+}
+
 // Open makes a client of Redis; it connects with the first command. Forms of the address:
 //
 //	redis://[user:password@]host:port[/db]             one server; rediss:// for TLS, unix:///path for a socket
@@ -45,14 +88,21 @@ const (
 //	redis://h1:port,h2:port/0?master=name              Sentinel: the addresses of the sentinels
 //
 // Further parameters are as in redis.ParseURL (read_timeout, pool_size, …). An error never shows the password.
-func Open(address string, options ...func(*redis.UniversalOptions)) (redis.UniversalClient, error) {
+func Open(address string) (Client, error) { return open(address, func(*redis.UniversalOptions) {}) }
+
+// OpenFar is Open for a Redis that may be far away: each command has the timeout, unless the address has a longer one.
+func OpenFar(address string, timeout time.Duration) (Client, error) {
+	return open(address, func(o *redis.UniversalOptions) {
+		o.ReadTimeout, o.WriteTimeout, o.DialTimeout = max(timeout, o.ReadTimeout), max(timeout, o.WriteTimeout), timeout
+	})
+}
+
+func open(address string, option func(*redis.UniversalOptions)) (Client, error) {
 	opts, err := parseAddress(address)
 	if err != nil {
 		return nil, err
 	}
-	for _, option := range options {
-		option(opts)
-	}
+	option(opts)
 	if opts.IsClusterMode {
 		return redis.NewClusterClient(clusterOptions(opts)), nil
 	}
@@ -71,8 +121,8 @@ func clusterOptions(o *redis.UniversalOptions) *redis.ClusterOptions {
 
 // OpenBackground makes a client of the same Redis for work that no reader waits for: builds, write-through, leases. Its
 // connections are its own, so that no reader waits for one during any number of builds, and its timeouts are longer.
-func OpenBackground(address string) (redis.UniversalClient, error) {
-	return Open(address, func(o *redis.UniversalOptions) {
+func OpenBackground(address string) (Client, error) {
+	return open(address, func(o *redis.UniversalOptions) {
 		o.PoolSize = backgroundConns
 		o.ReadTimeout, o.WriteTimeout = max(backgroundTimeout, o.ReadTimeout), max(backgroundTimeout, o.WriteTimeout)
 		o.PoolTimeout = max(backgroundTimeout, o.PoolTimeout)
@@ -80,7 +130,7 @@ func OpenBackground(address string) (redis.UniversalClient, error) {
 }
 
 // MaxConns returns how many connections a client has at most; of a cluster, to the nodes that its address names.
-func MaxConns(client redis.UniversalClient) int {
+func MaxConns(client Client) int {
 	switch c := client.(type) {
 	case *redis.Client:
 		return conns(c.Options().PoolSize, c.Options().PipelinePoolSize)
@@ -96,7 +146,7 @@ func conns(pool, pipelines int) int {
 
 // inBackground returns the same client, connections included, with backgroundTimeout per command unless it has a longer
 // one. A cluster client keeps its own.
-func inBackground(client redis.UniversalClient) redis.UniversalClient {
+func inBackground(client Client) Client {
 	if c, ok := client.(*redis.Client); ok {
 		return c.WithTimeout(max(backgroundTimeout, c.Options().ReadTimeout))
 	}
@@ -104,9 +154,9 @@ func inBackground(client redis.UniversalClient) redis.UniversalClient {
 }
 
 // Ping checks that Redis answers; in a cluster, every primary. The error is from a server that does not answer.
-func Ping(ctx context.Context, client redis.UniversalClient) error {
-	if cluster, ok := client.(*redis.ClusterClient); ok {
-		return cluster.ForEachMaster(ctx, func(ctx context.Context, primary *redis.Client) error { return primary.Ping(ctx).Err() })
+func Ping(ctx context.Context, client Client) error {
+	if cluster := clusterOf(client); cluster != nil {
+		return cluster.eachPrimary(ctx, func(ctx context.Context, _ string, primary Client) error { return primary.Ping(ctx).Err() })
 	}
 	return client.Ping(ctx).Err()
 }

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"leaderboard/leaderboard"
 )
 
@@ -20,8 +18,8 @@ const restAfter = 10 * time.Second
 // primary that does not answer delays no reader of another. Its replacement after a failover begins with a closed
 // breaker. All methods may be called concurrently.
 type Servers[T any] struct {
-	client  redis.UniversalClient
-	cluster *redis.ClusterClient // client; nil: a single server
+	client  Client
+	cluster cluster // client; nil: a single server
 	now     func() time.Time
 	change  func(server string, open bool)
 	own     func() T
@@ -42,9 +40,8 @@ type Server[T any] struct {
 
 // NewServers does no I/O. change is called when a breaker opens or closes, with host:port, "" of the one server; it must not
 // block. own makes what the caller keeps for a server.
-func NewServers[T any](client redis.UniversalClient, now func() time.Time, change func(server string, open bool), own func() T) *Servers[T] {
-	s := &Servers[T]{client: client, now: now, change: change, own: own, byAddr: map[string]*Server[T]{}}
-	s.cluster, _ = client.(*redis.ClusterClient)
+func NewServers[T any](client Client, now func() time.Time, change func(server string, open bool), own func() T) *Servers[T] {
+	s := &Servers[T]{client: client, cluster: clusterOf(client), now: now, change: change, own: own, byAddr: map[string]*Server[T]{}}
 	s.first = s.server("")
 	return s
 }
@@ -72,11 +69,10 @@ func (s *Servers[T]) Of(ctx context.Context, p leaderboard.PeriodRef) *Server[T]
 	if s.open.Load() > 0 {
 		s.closeIdle()
 	}
-	node, err := s.cluster.MasterForKey(ctx, tag(p))
+	addr, _, err := s.cluster.primaryOf(ctx, tag(p))
 	if err != nil {
 		return s.first
 	}
-	addr := node.Options().Addr
 	s.mu.RLock()
 	found := s.byAddr[addr]
 	s.mu.RUnlock()
@@ -103,9 +99,9 @@ func (s *Servers[T]) Probe(ctx context.Context, of *Copies, limit time.Duration)
 		s.learn(ctx)
 	default:
 		s.closeIdle()
-		_ = s.cluster.ForEachMaster(ctx, func(ctx context.Context, primary *redis.Client) error {
+		_ = s.cluster.eachPrimary(ctx, func(ctx context.Context, addr string, primary Client) error {
 			s.mu.RLock()
-			found := s.byAddr[primary.Options().Addr]
+			found := s.byAddr[addr]
 			s.mu.RUnlock()
 			if found != nil {
 				found.probe(func() error { return of.probe(ctx, primary, limit) })
@@ -122,7 +118,7 @@ func (s *Servers[T]) learn(ctx context.Context) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 	defer cancel()
-	_, err := s.cluster.MasterForKey(ctx, "")
+	_, _, err := s.cluster.primaryOf(ctx, "")
 	s.first.Done(err == nil)
 	if err == nil {
 		s.known.Store(true)

@@ -224,9 +224,7 @@ func TestVerifyWhileItMoves(t *testing.T) {
 func TestNothingTakesLong(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
-	client := cachetest.Must(Open(server.URL))(t)
-	t.Cleanup(func() { _ = client.Close() })
-	w := cachetest.NewWorld(7, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 3500 }))
+	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 3500 }))
 	b := &rig{client, w, New(client, w, Options{Slack: 10}), w.Ref}
 	b.world.Fill(5000)
 	b.build(t)

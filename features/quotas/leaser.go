@@ -28,7 +28,7 @@ const (
 
 // leaser takes tokens out of the buckets in Redis. All methods may be called concurrently.
 type leaser struct {
-	client   redis.UniversalClient // nil: no Redis
+	client   redis.Cmdable // nil: no Redis
 	prefix   string
 	process  string // unique among the processes of one Redis
 	script   *redis.Script
@@ -40,10 +40,10 @@ type leaser struct {
 	number atomic.Int64 // of the last lease
 	first  *node        // the one server; of a cluster, all of it until it has answered
 
-	cluster *redis.ClusterClient // nil: one server
-	known   atomic.Bool          // the cluster has answered
-	mu      sync.Mutex
-	nodes   map[string]*node // of a cluster, by address
+	primaryOf func(key string) (addr string, err error) // in a cluster; nil: one server
+	known     atomic.Bool                               // the cluster has answered
+	mu        sync.Mutex
+	nodes     map[string]*node // of a cluster, by address
 }
 
 // node is a server of Redis.
@@ -53,27 +53,35 @@ type node struct {
 }
 
 func newLeaser(o *Options) *leaser {
-	cluster, _ := o.Redis.(*redis.ClusterClient)
-	return &leaser{
-		first: new(node), cluster: cluster, nodes: map[string]*node{},
+	l := &leaser{
+		first: new(node), nodes: map[string]*node{},
 		client: o.Redis, prefix: o.Prefix, process: o.Process, script: redis.NewScript(leaseLua), observer: o.Observer, now: o.Now, began: o.Now(),
 		places: make(chan struct{}, leasesAtOnce),
 	}
+	if cluster, ok := o.Redis.(*redis.ClusterClient); ok {
+		l.primaryOf = func(key string) (string, error) {
+			primary, err := cluster.MasterForKey(context.Background(), key)
+			if err != nil {
+				return "", err
+			}
+			return primary.Options().Addr, nil
+		}
+	}
+	return l
 }
 
 // nodeOf returns the server that has a bucket, nil while the cluster has not answered. It does no I/O.
 func (l *leaser) nodeOf(name string) *node {
-	if l.cluster == nil {
+	if l.primaryOf == nil {
 		return l.first
 	}
 	if !l.known.Load() {
 		return nil
 	}
-	primary, err := l.cluster.MasterForKey(context.Background(), name)
+	addr, err := l.primaryOf(name)
 	if err != nil {
 		return nil
 	}
-	addr := primary.Options().Addr
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, ok := l.nodes[addr]

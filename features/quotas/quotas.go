@@ -15,13 +15,13 @@ import (
 
 // Options adjust Quotas.
 type Options struct {
-	Redis    redis.UniversalClient // nil: no Redis
-	Prefix   string                // of every key, "lb:" when empty
-	Servers  int                   // that share the quotas when Redis does not answer, 1 when 0
-	Process  string                // name of this process in Redis, random when empty
-	Callers  int                   // remembered at least, of each sort, 10,000 when 0
-	Observer Observer              // hears of leases; nil: nobody does
-	Now      func() time.Time      // time.Now when nil
+	Redis    redis.Cmdable    // nil: no Redis
+	Prefix   string           // of every key, "lb:" when empty
+	Servers  int              // that share the quotas when Redis does not answer, 1 when 0
+	Process  string           // name of this process in Redis, random when empty
+	Callers  int              // remembered at least, of each sort, 10,000 when 0
+	Observer Observer         // hears of leases; nil: nobody does
+	Now      func() time.Time // time.Now when nil
 }
 
 // attemptRate is how many requests with a bad key one address may make in a second. They are saved up for

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
 	"leaderboard/cache/resident"
@@ -36,8 +34,8 @@ type App struct {
 	opsListener net.Listener // likewise; nil: none
 
 	store     *store.Store
-	redis     redis.UniversalClient // nil without Redis; then copies and follower are nil too
-	behind    redis.UniversalClient // the same Redis, for background work
+	redis     topn.Client // nil without Redis; then copies and follower are nil too
+	behind    topn.Client // the same Redis, for background work
 	copies    *topn.Copies
 	follower  *topn.Follower
 	refresher *refresher.Refresher

@@ -7,8 +7,6 @@ import (
 	"net"
 	"syscall"
 
-	"github.com/redis/go-redis/v9"
-
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/serverfault"
@@ -57,7 +55,7 @@ func filesFor(cfg *Config, files openFiles) look {
 
 // otherFiles returns how many files may be open in addition to the connections that are served. clients are clients of Redis; each
 // may be nil.
-func otherFiles(cfg *Config, clients ...redis.UniversalClient) int {
+func otherFiles(cfg *Config, clients ...topn.Client) int {
 	n := ownFiles + ownConns + httpapi.MaxLingering + cfg.MySQLMaxConns
 	if cfg.OpsListen != "" {
 		n += opsConns + httpapi.MaxLingering

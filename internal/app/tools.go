@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"leaderboard/cache"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/app/installed"
@@ -93,7 +91,7 @@ func mysqlReady(ctx context.Context, s *store.Store, cfg *Config) error {
 	return nil
 }
 
-func redisReady(ctx context.Context, client redis.UniversalClient, address string) error {
+func redisReady(ctx context.Context, client topn.Client, address string) error {
 	_, faults, err := topn.Faults(ctx, client)
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", placeOfRedis(address), err)

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"leaderboard/cache/topn"
 	"leaderboard/internal/transfer"
 )
@@ -20,9 +18,7 @@ const (
 
 // openZset makes a client for a sorted set in a Redis. It does not connect.
 func openZset(address, key string) (*redisZset, error) {
-	server, err := topn.Open(address, func(u *redis.UniversalOptions) {
-		u.ReadTimeout, u.WriteTimeout, u.DialTimeout = max(zsetTimeout, u.ReadTimeout), max(zsetTimeout, u.WriteTimeout), zsetTimeout
-	})
+	server, err := topn.OpenFar(address, zsetTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +33,7 @@ func (r *redisError) Unwrap() error { return r.err }
 
 // redisZset is a sorted set in a Redis.
 type redisZset struct {
-	server redis.UniversalClient
+	server topn.Client
 	key    string
 }
 
