@@ -62,7 +62,7 @@ type (
 		Answers                   []answer
 		Errors                    []string // statuses
 		Curl                      template.HTML
-		Example                   string
+		Example                   template.HTML
 	}
 	answer struct {
 		Status      string

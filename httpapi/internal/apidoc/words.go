@@ -14,9 +14,14 @@ import (
 // codeSpan is code in a text, escaped.
 var codeSpan = regexp.MustCompile("`([^`]+)`")
 
+// escaped returns s as the text of an element, where quotes need no escape: thousands of them would make the page longer.
+func escaped(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
 // marked makes HTML of a text, with code elements for `code`.
 func marked(s string) template.HTML {
-	return template.HTML(codeSpan.ReplaceAllString(template.HTMLEscapeString(strings.TrimSpace(s)), "<code>$1</code>"))
+	return template.HTML(codeSpan.ReplaceAllString(escaped(strings.TrimSpace(s)), "<code>$1</code>"))
 }
 
 func markedAll(paragraphs []string) (out []template.HTML) {
@@ -44,13 +49,13 @@ func chapters(s string) (out []chapter) {
 
 // curl returns a line to try an operation with. Parts that a reader may want to replace are in elements var, which name them.
 func curl(o *operation, streamed bool, body *yaml.Node) template.HTML {
-	path, query := template.HTMLEscapeString(o.Path), "?"
+	path, query := escaped(o.Path), "?"
 	for _, p := range slices.Concat(o.Shared, o.Params) {
 		switch {
 		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", variable(p.Name, p.Example))
 		case p.In == "query" && p.Example != "":
-			path += query + p.Name + "=" + template.HTMLEscapeString(p.Example)
+			path += query + p.Name + "=" + escaped(p.Example)
 			query = "&amp;"
 		}
 	}
@@ -67,21 +72,21 @@ func curl(o *operation, streamed bool, body *yaml.Node) template.HTML {
 	}
 	if body != nil {
 		text := strings.ReplaceAll(string(appendJSON(nil, body)), "'", `'\''`)
-		line += " \\\n  -H \"Content-Type: application/json\" \\\n  -d '<span>" + template.HTMLEscapeString(text) + "</span>'"
+		line += " \\\n  -H \"Content-Type: application/json\" \\\n  -d '<span>" + escaped(text) + "</span>'"
 	}
 	return template.HTML(line)
 }
 
 func variable(name, value string) string {
-	return `<var data-v="` + name + `">` + template.HTMLEscapeString(value) + `</var>`
+	return `<var data-v="` + name + `">` + escaped(value) + `</var>`
 }
 
-func indented(example *yaml.Node) string {
+func indented(example *yaml.Node) template.HTML {
 	var out bytes.Buffer
 	if err := json.Indent(&out, appendJSON(nil, example), "", "  "); err != nil {
 		return ""
 	}
-	return out.String()
+	return template.HTML(escaped(out.String()))
 }
 
 // compact removes comments and indentation from a script, which has neither inside its strings.
