@@ -5,7 +5,7 @@ export interface components {
         /** @example demo */
         BoardName: string;
         /**
-         * @description 1 to 64 bytes of UTF-8, compared as bytes: what looks alike is not the same member, and nothing is normalized (NFC is good advice). No control characters, no line or paragraph separators, no characters that change the direction of text (Bidi_Control: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and not . or .. alone. Joiners and other zero-width characters, which scripts and emoji need, and unassigned characters are allowed, even in an id of nothing else, which nobody can see (U+200B); a board with strict_ids refuses all of them.
+         * @description 1 to 64 bytes of UTF-8, compared as bytes; nothing is normalized (NFC is good advice). No control characters, no line or paragraph separators, no Bidi_Control (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and not . or .. alone. Zero-width and unassigned characters are allowed, even alone (U+200B); a board with strict_ids refuses them.
          * @example u1
          */
         MemberID: string;
@@ -441,7 +441,7 @@ export interface components {
             last?: string;
             /** @description union when left out. Members that are in any of the sources or in all of them. */
             op?: components["schemas"]["DeriveOp"];
-            /** @description sum when left out. How weight × score in the member's sources becomes the score. It is exact; beyond an int64 it is the nearest one. The tiebreak is 0. created_time is when the score was reached: of a sum the latest of the entries that have a weight, of min and max the earliest of those that give it. */
+            /** @description How weight × score in the member's sources becomes the score; sum when left out. It is exact, beyond an int64 the nearest one. The tiebreak is 0. created_time is when the score was reached: of a sum the latest of the entries that have a weight, of min and max the earliest that gives it. */
             aggregate?: components["schemas"]["Aggregate"];
         };
         DeriveFromRules: {
@@ -591,10 +591,10 @@ export interface components {
             entries: components["schemas"]["Submission"][];
             atomic?: components["schemas"]["Atomic"];
         };
-        /** @description true: all entries are applied or unchanged, or nothing of the request is done. It is decided in the order of the entries, each on what those before it make of its board, and before the first is written. When one is rejected or unmet, each has its own reason, and the others are aborted. */
+        /** @description true: all entries are applied or unchanged, or nothing of the request is done. It is decided in the order of the entries, each on what those before it make of its board. If one is rejected or unmet, the others are aborted. */
         Atomic: boolean | null;
         /**
-         * @description What the member's entry must be like, in each window of the board; all that is given has to hold. null is as if left out. Otherwise the result is unmet, with the entry as it is. A hidden member's entry counts as if it were not hidden.
+         * @description What the member's entry must be like, in each window of the board; all that is given has to hold. Otherwise the result is unmet, with the entry as it is. A hidden member's entry counts as any other. null is as if left out.
          * @example {
          *       "fields": {
          *         "paid": 0
@@ -619,7 +619,7 @@ export interface components {
             created_time?: string | null;
         };
         /**
-         * @description What the submission that an entry is of was sent with: a replay's address, a loadout. It decides no rank.
+         * @description What came with the entry's submission: a replay's address, a loadout. It decides no rank.
          * @example {
          *       "replay": "/replays/4711",
          *       "map": "harbour"
@@ -635,7 +635,7 @@ export interface components {
             member: components["schemas"]["MemberID"];
             /**
              * Format: int64
-             * @description With policy sum, the amount to add. Needed unless set or add is there: then the score stays as it is, and a member without an entry is unmet.
+             * @description With policy sum, the amount to add. Needed without set and add; with them the score stays, and a member without an entry is unmet.
              */
             score?: bigint | null;
             /**
@@ -644,7 +644,7 @@ export interface components {
              */
             tiebreak?: bigint | null;
             /**
-             * @description Instead of tiebreak, on a board with tiebreak fields: the values of all of them. Needed there unless tiebreak is given, or policy is sum, the board has one window and the member an entry, which keeps its own.
+             * @description Instead of tiebreak, on a board with tiebreak fields: the values of all. Needed there unless tiebreak is given, or policy is sum, the board has one window and the member an entry, which keeps its own.
              * @example {
              *       "level": 7,
              *       "paid": 1,
@@ -660,17 +660,17 @@ export interface components {
              */
             created_time?: string | null;
             if?: components["schemas"]["Condition"] | null;
-            /** @description Values of single tiebreak fields; the others stay. A member without an entry begins with 0 in each. Not together with tiebreak or fields. With a score, policy best keeps the better of the two whole entries; without one the fields change in any direction, whatever the policy. */
+            /** @description Values of single tiebreak fields; the others stay. A member without an entry begins with 0 in each. Not together with tiebreak or fields. With a score, policy best keeps the better whole entry; without one the fields change whatever the policy. */
             set?: components["schemas"]["FieldValues"] | null;
             /** @description Amounts to add to single tiebreak fields, as set. A value that does not fit into its field is rejected. */
             add?: components["schemas"]["FieldValues"] | null;
             /** @description In the place of the board's policy, where the rule overrides allows it. */
             op?: components["schemas"]["Policy"] | null;
-            /** @description true, where the rule overrides allows it: the entry's created_time stays as long as its score does, so that a field that changes does not make the member lose its place among equals. */
+            /** @description true, where the rule overrides allows it: the entry's created_time stays as long as its score does, so that a changed field does not cost the place among equals. */
             keep_time?: boolean | null;
             /** @description From players, where the rule players.submit is play: the token of POST /v1/boards/{board}/plays. Not with atomic. */
             play?: string | null;
-            /** @description Where the board has the rule metadata: it is kept beside the entry when the submission is applied, in the place of what was there, and goes when one without metadata is applied. One without a score leaves it. */
+            /** @description Where the board has the rule metadata: an applied submission replaces the entry's metadata, without metadata removes it, without a score leaves it. */
             metadata?: components["schemas"]["Metadata"] | null;
         };
         SubmitResults: {
@@ -717,7 +717,7 @@ export interface components {
         };
         /** @description With standings=true, when it is applied or unchanged. */
         MovedOrNull: components["schemas"]["Moved"] | null;
-        /** @description What the submission came to in one state of the period. The member's own entry is not counted in either rank: the first who gets better was first before. */
+        /** @description What the submission changed, in one state of the period. Neither rank counts the member's own entry: the first who gets better was first before. */
         Moved: {
             /** @description The state, which has the submission, and perhaps later ones too. */
             seq: components["schemas"]["Seq"];
@@ -736,7 +736,7 @@ export interface components {
              * @description Entries of the period.
              */
             total: number;
-            /** @description With friends=true: friends of the member whose entries are behind its new one and ahead of its old one, best first, the first 10; none when there was no old one. null when they are not known: the request is repeated, or the friends of all its members are more than 5,000. */
+            /** @description With friends=true: the first 10 friends of the member between its old and its new entry, best first; none when there was no old one. null when the request is repeated, or the friends of all its members are more than 5,000. */
             passed?: string[] | null;
         };
         MultiBoardSubmit: {
@@ -771,7 +771,7 @@ export interface components {
         };
         MultiBoardResults: {
             results: components["schemas"]["BoardResult"][];
-            /** @description By name: the state of every board that was named, exists and is not derived, after the commit. */
+            /** @description By name: the state after the commit of every named board that exists and is not derived. */
             boards: {
                 [key: string]: components["schemas"]["BoardSeqs"];
             };
@@ -879,14 +879,14 @@ export interface components {
             /** Format: int64 */
             id: number;
             time: components["schemas"]["Time"];
-            /** @description The id of the key, the scope of one from the settings, or for a run that a command started the name of its machine; empty for the server itself. */
+            /** @description The id of the key, the scope of a key of the settings, the machine's name for a run of a command; empty for the server itself. */
             actor: string;
             action: components["schemas"]["AuditAction"];
             /** @description The name that it had. */
             board?: components["schemas"]["BoardName"];
             /** @description Of an erased member a random name. */
             member?: components["schemas"]["MemberID"];
-            /** @description What there was: of a board its rules, of a removed entry entries, of a hidden member hidden, reason and actor, of a profile the parts that changed; where a name was taken away, the reason too. null: nothing. */
+            /** @description What there was: of a board its rules, of a removed entry entries, of a hidden member hidden, reason and actor, of a profile the changed parts; of a name taken away the reason too. null: nothing. */
             before: {
                 [key: string]: unknown;
             } | null;
@@ -1004,7 +1004,7 @@ export interface components {
         };
         Runner: {
             member: components["schemas"]["MemberID"];
-            /** @description At each of the moments, by the score alone; of equal scores the one is ahead that is ahead now. Null: the member had no entry yet, or none is recorded. */
+            /** @description At each moment, by the score alone; equal scores in the order of now. Null: the member had no entry yet, or none is recorded. */
             places: (number | null)[];
             /** @description The scores at the moments at which the member had an entry, the oldest first. */
             points: components["schemas"]["RunnerPoint"][];
@@ -1034,7 +1034,7 @@ export interface components {
             applied: number;
             /** @description Those of them by which a member got an entry. */
             new_members: number;
-            /** @description Of the period that is current now, at the end of the hour. Null: not known, because the period began later, or was changed since by something else than recorded submissions, such as a removal. */
+            /** @description Of the period that is current now, at the end of the hour. Null: not known, because the period began later or was changed by something else than recorded submissions. */
             entries: number | null;
         };
         MemberData: {
@@ -1074,7 +1074,7 @@ export interface components {
             /** @description Of an entry that has some. */
             metadata?: components["schemas"]["Metadata"];
         };
-        /** @description One submission; one that was approved has a record of the approval, with the key that submitted it. previous_score, new_score and seq are those of the board's first window. */
+        /** @description One submission; the record of an approval has the key that submitted. previous_score, new_score and seq are of the board's first window. */
         MemberDataSubmission: {
             board: components["schemas"]["BoardName"];
             time: components["schemas"]["Time"];
@@ -1252,7 +1252,7 @@ export interface components {
             total: number;
             /** @description The slowest of the layers that the answer came from. */
             source: components["schemas"]["Layer"];
-            /** @description false: the answer is at most 200 ms old. true: something that it needed did not answer, so there may be something newer; it was true at the states in boards. */
+            /** @description false: the answer is at most 200 ms old. true: something did not answer, so there may be newer states than those in boards. */
             stale: boolean;
         };
         /**
@@ -1568,7 +1568,7 @@ export interface components {
              * @description Of all its players together; 0, and by default: any number.
              */
             rows_per_second?: number;
-            /** @description Keys of its set by which no token is verified; absent when there are none. Of jwks_url: as the server that answers found them when it last asked, so absent before it was sent a token. */
+            /** @description Keys of its set by which no token is verified; absent when there are none. Of jwks_url: as the answering server last found them, so absent before its first token. */
             passed_over?: {
                 /** @description Empty when the key has none. */
                 kid: string;
@@ -1692,7 +1692,7 @@ export interface components {
              * @description Until when the secret before the last rotation is valid; null: there is none.
              */
             previous_secret_until: string | null;
-            /** @description Who signed in, when the key is a session: the verified email address, or the subject, at the identity provider. A session can only be revoked. Absent for other keys. */
+            /** @description Who signed in, when the key is a session, which can only be revoked: the verified email address or the subject at the identity provider. Absent for other keys. */
             person?: string;
             /** @description What the identity provider said of that person that the scope is for. */
             role?: string;
@@ -1968,7 +1968,7 @@ export interface components {
              * @description The entry would have a better score than this one. With order asc, a lower one.
              */
             above?: bigint;
-            /** @description The entry would be among so many first in the board's first window. It is better than the entry at that rank when the commit begins, or fewer are ranked. */
+            /** @description The entry would be among so many first in the board's first window: better than the entry at that rank when the commit begins, or fewer are ranked. */
             rank_within?: number;
             /**
              * Format: int64
@@ -2110,7 +2110,7 @@ export interface components {
         };
         Rebuild: {
             /**
-             * @description full, which it is when left out, builds the copy anew; incremental catches up by the change log. recompute computes the entries of a derived board anew from its sources.
+             * @description full (when left out) builds the copy again; incremental catches up by the change log. recompute computes the entries of a derived board from its sources.
              * @enum {string}
              */
             kind?: "full" | "incremental" | "recompute";
@@ -2157,7 +2157,7 @@ export interface components {
             streams: number;
             purge: components["schemas"]["PurgeStatus"];
         };
-        /** @description What is left to delete of boards and periods that are gone for all readers, as the housekeeping of this server last found it, once a minute. */
+        /** @description What is left to delete of boards and periods that are gone for readers, as this server's housekeeping found once a minute. */
         PurgeStatus: {
             /** @description Deleted boards that have rows. 100 may be more. */
             boards: number;
@@ -2202,7 +2202,7 @@ export interface components {
         DerivedStatus: {
             /**
              * Format: int64
-             * @description Age of the oldest change of its sources that the board has not taken over, 0 when it has all of them; null while its entries are being computed, or MySQL is away.
+             * @description Age of the oldest change of its sources that the board lacks, 0 when it has all; null while its entries are being computed, or MySQL is away.
              */
             lag_ms: number | null;
         };
@@ -2214,19 +2214,19 @@ export interface components {
             window: string;
             period: string;
             /**
-             * @description index builds the rank index in MySQL. reopen is the record of a correction to a closed period, or that it was opened again. recompute computes the entries of a derived board anew.
+             * @description index builds the rank index in MySQL. reopen records a correction of a closed period, or that it was opened again. recompute computes the entries of a derived board.
              * @enum {string}
              */
             kind: "full" | "incremental" | "index" | "reopen" | "recompute";
             /**
-             * @description memory: of a refused run, the scheduled refresh of a board that was not read since the tick before was not begun, because Redis uses more than 80 % of its maxmemory; it is recorded once, not at every tick. clock: of a run of kind reopen, the clock of the database had closed the period before its end, and went back.
+             * @description memory, of a refused run: Redis uses more than 80 % of its maxmemory, and the board was not read since the tick before; recorded once, not at every tick. clock, of a run of kind reopen: the database's clock had closed the period before its end, and went back.
              * @enum {string}
              */
             reason: "admin" | "command" | "schedule" | "dynamic" | "demand" | "clock" | "memory";
             /** @description Who requested it: a key or a host; empty for the service itself. */
             actor: string;
             /**
-             * @description shared: a run that began after this one was asked for did the work. refused: the copy in place is newer. failed: error says why; of a run that is under way nothing was heard for 20 s when it is that its server ended.
+             * @description shared: a run that began after this one was asked for did the work. refused: the copy in place is newer. failed: error says why; a run of which nothing was heard for 20 s has failed because its server ended.
              * @enum {string}
              */
             state: "running" | "done" | "shared" | "refused" | "failed";
@@ -2254,7 +2254,7 @@ export interface components {
             seq: components["schemas"]["Seq"];
             as_of: components["schemas"]["Time"];
             /**
-             * @description following: the entries are those of one state of the sources. incomplete: so too, but a source has nothing to count until a board is made or changed; its state says why. rolling: so too, but time has turned and the sources are others now. computing: the entries are being computed anew and may be of several states until that is done.
+             * @description following: the entries are those of one state of the sources. incomplete: likewise, but a source has nothing to count until a board is made or changed; its state says why. rolling: likewise, but the sources are others now. computing: the entries are being computed again and may be of several states.
              * @enum {string}
              */
             state: "following" | "incomplete" | "rolling" | "computing";
@@ -2263,7 +2263,7 @@ export interface components {
              * @description Changes of the sources listed that the entries do not reflect yet; it says so while state is following only.
              */
             lag: number;
-            /** @description Those that the caller may read, in the order of the rule, with last from the current period backwards; behind them those that have left and are reflected still. */
+            /** @description Those that the caller may read, in the order of the rule, with last from the current period backwards; then those that have left and still count. */
             sources: components["schemas"]["SourceState"][];
         };
         SourceState: {
@@ -2278,7 +2278,7 @@ export interface components {
             /** @description The state that the source is in. */
             last_seq: components["schemas"]["Seq"];
             /**
-             * @description present: its entries count. empty: the period has no entries yet. no_board: there is no board with the name. no_window: the board does not have the window. no_period: the window cannot have a period of this name. derived: the board is derived itself and so no source. left: it is a source no more and counts until the next step.
+             * @description present: its entries count. empty: the period has no entries yet. no_board: no board has the name. no_window: the board does not have the window. no_period: the window cannot have a period of this name. derived: a derived board is no source. left: it counts until the next step.
              * @enum {string}
              */
             state: "present" | "empty" | "no_board" | "no_window" | "no_period" | "derived" | "left";
@@ -2343,12 +2343,12 @@ export interface components {
             request_id?: components["schemas"]["RequestID"];
         };
         /**
-         * @description The id of the request, as X-Request-Id of the answer has it, the log and the audit. Why an entry of a submission was rejected has none of its own.
+         * @description The id of the request, also in X-Request-Id, the log and the audit. The reason of a rejected entry has none.
          * @example 9f86d081884c7d659a2feaa0
          */
         RequestID: string;
         /**
-         * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
+         * @description The kind of problem: stable, and the address of a page that says what to do. Later versions may have more; an unknown one means what its status means. Those of 405, 499 (in metrics only) and 500 are not of one route.
          * @enum {string}
          */
         ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/sign-in-refused" | "/problems/no-role" | "/problems/override-not-allowed" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/issuer-not-found" | "/problems/bar-not-found" | "/problems/endpoint-not-found" | "/problems/event-not-found" | "/problems/held-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/held-decided" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/key-overlap" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/aborted" | "/problems/history-changed" | "/problems/log-pruned" | "/problems/condition-unmet" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-number" | "/problems/invalid-fields" | "/problems/invalid-metadata" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-reset" | "/problems/name-reset" | "/problems/invalid-key" | "/problems/invalid-issuer" | "/problems/invalid-token" | "/problems/invalid-play" | "/problems/play-needed" | "/problems/play-gone" | "/problems/play-time" | "/problems/play-rate" | "/problems/held-for-review" | "/problems/too-many-held" | "/problems/review-needed" | "/problems/invalid-decision" | "/problems/invalid-endpoint" | "/problems/too-many-endpoints" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/provider-away" | "/problems/unknown-rule" | "/problems/run-failed" | "/problems/timeout";
@@ -2379,9 +2379,9 @@ export interface components {
          * @example 1
          */
         memberParam: components["schemas"]["MemberID"];
-        /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+        /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
         windowParam: components["schemas"]["Window"];
-        /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+        /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
         periodParam: string;
         /** @description Tell of each result which rank the member has and had. */
         standingsParam: boolean;
@@ -2389,13 +2389,13 @@ export interface components {
         standingModeParam: components["schemas"]["Mode"];
         /** @description Name in each standing the friends that the member has passed. The lists may be a second old. */
         passedParam: boolean;
-        /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+        /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
         modeParam: components["schemas"]["QueryMode"];
         /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
         minSeqParam: number;
-        /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+        /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
         profilesParam: boolean;
-        /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+        /** @description Show the metadata of entries, on boards with the rule metadata. It always belongs to the entry that it is shown with. What is not in memory takes a question to MySQL, and is 503 while MySQL is away. */
         metadataParam: boolean;
         /** @description ETags of answers at hand. */
         ifNoneMatchParam: string;
@@ -2406,11 +2406,11 @@ export interface components {
          * @example demo
          */
         boardsParam: string;
-        /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
+        /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts after a second. */
         boardLabelsParam: string;
-        /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+        /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
         boardsWindowParam: components["schemas"]["Window"];
-        /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
+        /** @description How ties are numbered: strict or tied, known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null; dense is 422, /problems/mode-not-available. */
         boardsModeParam: components["schemas"]["QueryMode"];
         /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
         boardsMinSeqParam: string;
@@ -2418,7 +2418,7 @@ export interface components {
         labelsParam: string;
         /** @description Length of the page. */
         listLimitParam: number;
-        /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+        /** @description Closed periods too, each recorded as a run of kind reopen; otherwise they stay as they are. Cached answers may outlive the change. */
         hideReopenParam: boolean;
         /** @description Why, for the log: at most 200 bytes. */
         restoreReasonParam: string;
@@ -2675,17 +2675,17 @@ export interface operations {
     getMember: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
-                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
-                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                /** @description Show the metadata of entries, on boards with the rule metadata. It always belongs to the entry that it is shown with. What is not in memory takes a question to MySQL, and is 503 while MySQL is away. */
                 metadata?: components["parameters"]["metadataParam"];
             };
             header?: {
@@ -2712,11 +2712,11 @@ export interface operations {
     removeMember: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description Correct a closed period, which is recorded as a run of kind reopen. Answers that caches keep of it may outlive the correction. */
+                /** @description Correct a closed period, recorded as a run of kind reopen. Cached answers may outlive the correction. */
                 reopen?: boolean;
             };
             header?: never;
@@ -2740,7 +2740,7 @@ export interface operations {
     hideMember: {
         parameters: {
             query?: {
-                /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+                /** @description Closed periods too, each recorded as a run of kind reopen; otherwise they stay as they are. Cached answers may outlive the change. */
                 reopen?: components["parameters"]["hideReopenParam"];
             };
             header?: never;
@@ -2773,7 +2773,7 @@ export interface operations {
     restoreMember: {
         parameters: {
             query?: {
-                /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+                /** @description Closed periods too, each recorded as a run of kind reopen; otherwise they stay as they are. Cached answers may outlive the change. */
                 reopen?: components["parameters"]["hideReopenParam"];
                 /** @description Why, for the log: at most 200 bytes. */
                 reason?: components["parameters"]["restoreReasonParam"];
@@ -2801,7 +2801,7 @@ export interface operations {
     hideMemberEverywhere: {
         parameters: {
             query?: {
-                /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+                /** @description Closed periods too, each recorded as a run of kind reopen; otherwise they stay as they are. Cached answers may outlive the change. */
                 reopen?: components["parameters"]["hideReopenParam"];
             };
             header?: never;
@@ -2829,7 +2829,7 @@ export interface operations {
     restoreMemberEverywhere: {
         parameters: {
             query?: {
-                /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+                /** @description Closed periods too, each recorded as a run of kind reopen; otherwise they stay as they are. Cached answers may outlive the change. */
                 reopen?: components["parameters"]["hideReopenParam"];
                 /** @description Why, for the log: at most 200 bytes. */
                 reason?: components["parameters"]["restoreReasonParam"];
@@ -2959,7 +2959,7 @@ export interface operations {
     approveHeld: {
         parameters: {
             query?: {
-                /** @description true: also in periods that have closed meanwhile, which corrects them. Without it they make the answer 409 period-closed. */
+                /** @description true: also in periods that have closed meanwhile, which corrects them; otherwise they are 409 period-closed. */
                 reopen?: boolean;
             };
             header?: never;
@@ -3023,17 +3023,17 @@ export interface operations {
     getAround: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
-                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
-                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                /** @description Show the metadata of entries, on boards with the rule metadata. It always belongs to the entry that it is shown with. What is not in memory takes a question to MySQL, and is 503 while MySQL is away. */
                 metadata?: components["parameters"]["metadataParam"];
                 /** @description Entries ahead of the member. */
                 before?: number;
@@ -3090,11 +3090,11 @@ export interface operations {
     getHistory: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description The least seq of the current period to answer from, as in the answer to a submission. */
+                /** @description The least seq of the current period, as in the answer to a submission. */
                 min_seq?: number;
-                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                /** @description Show the metadata of entries, on boards with the rule metadata. It always belongs to the entry that it is shown with. What is not in memory takes a question to MySQL, and is 503 while MySQL is away. */
                 metadata?: components["parameters"]["metadataParam"];
                 /** @description Periods to look at. */
                 limit?: number;
@@ -3130,15 +3130,15 @@ export interface operations {
                  * @example ada
                  */
                 q: string;
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
-                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
                 limit?: number;
                 /** @description next_cursor of the page before. */
@@ -3163,17 +3163,17 @@ export interface operations {
     getBoardFriends: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
-                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
-                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                /** @description Show the metadata of entries, on boards with the rule metadata. It always belongs to the entry that it is shown with. What is not in memory takes a question to MySQL, and is 503 while MySQL is away. */
                 metadata?: components["parameters"]["metadataParam"];
                 /** @description Entries of the page. */
                 limit?: number;
@@ -3204,17 +3204,17 @@ export interface operations {
     getTop: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
-                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
-                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                /** @description Show the metadata of entries, on boards with the rule metadata. It always belongs to the entry that it is shown with. What is not in memory takes a question to MySQL, and is 503 while MySQL is away. */
                 metadata?: components["parameters"]["metadataParam"];
                 /** @description Entries of the page. */
                 limit?: number;
@@ -3242,17 +3242,17 @@ export interface operations {
     getRanks: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
-                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
-                /** @description Show the metadata of the entries that have some, on boards with the rule metadata. It takes a question to MySQL, wherever the entries come from, and always is that of the entry that it is shown with: when one has changed meanwhile, all are read from MySQL. Not while MySQL is away. */
+                /** @description Show the metadata of entries, on boards with the rule metadata. It always belongs to the entry that it is shown with. What is not in memory takes a question to MySQL, and is 503 while MySQL is away. */
                 metadata?: components["parameters"]["metadataParam"];
             };
             header?: never;
@@ -3284,15 +3284,15 @@ export interface operations {
     getScoreRank: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
-                /** @description The tiebreak of the new entry; 0 without it, on a board with tiebreak fields it or fields is needed. */
+                /** @description The tiebreak of the new entry; 0 without it. A board with tiebreak fields needs it or fields. */
                 tiebreak?: bigint;
                 /** @description Instead of tiebreak: the values of all of the board's tiebreak fields, as name:value separated by commas. */
                 fields?: string;
@@ -3321,9 +3321,9 @@ export interface operations {
     streamPage: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Entries of a page; not with `member`. */
                 limit?: number;
@@ -3352,11 +3352,11 @@ export interface operations {
     getDistribution: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
@@ -3382,7 +3382,7 @@ export interface operations {
     listPeriods: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
                 /** @description Length of the page. */
                 limit?: components["parameters"]["listLimitParam"];
@@ -3445,17 +3445,17 @@ export interface operations {
                  * @example demo
                  */
                 boards?: components["parameters"]["boardsParam"];
-                /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
+                /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts after a second. */
                 labels?: components["parameters"]["boardLabelsParam"];
-                /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+                /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
+                /** @description How ties are numbered: strict or tied, known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null; dense is 422, /problems/mode-not-available. */
                 mode?: components["parameters"]["boardsModeParam"];
                 /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["boardsMinSeqParam"];
-                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
                 /** @description Entries of the page. */
                 limit?: number;
@@ -3482,17 +3482,17 @@ export interface operations {
                  * @example demo
                  */
                 boards?: components["parameters"]["boardsParam"];
-                /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
+                /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts after a second. */
                 labels?: components["parameters"]["boardLabelsParam"];
-                /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+                /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
+                /** @description How ties are numbered: strict or tied, known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null; dense is 422, /problems/mode-not-available. */
                 mode?: components["parameters"]["boardsModeParam"];
                 /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["boardsMinSeqParam"];
-                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
             };
             header?: {
@@ -3519,17 +3519,17 @@ export interface operations {
                  * @example demo
                  */
                 boards?: components["parameters"]["boardsParam"];
-                /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
+                /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts after a second. */
                 labels?: components["parameters"]["boardLabelsParam"];
-                /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+                /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
+                /** @description How ties are numbered: strict or tied, known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null; dense is 422, /problems/mode-not-available. */
                 mode?: components["parameters"]["boardsModeParam"];
                 /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["boardsMinSeqParam"];
-                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
                 /** @description Entries ahead of the member. */
                 before?: number;
@@ -3599,11 +3599,11 @@ export interface operations {
     verifyCopy: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
-                /** @description copy: Redis with MySQL. sources: the entries of a derived board with its sources; other boards have none, 404. */
+                /** @description copy: Redis with MySQL. sources: a derived board with its sources; other boards are 404. */
                 against?: "copy" | "sources";
             };
             header?: never;
@@ -3622,15 +3622,15 @@ export interface operations {
     exportEntries: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
                 /** @description CSV or JSON lines. */
                 format?: "csv" | "jsonl";
-                /** @description In CSV, an id that spreadsheets take for a formula (=1, +1, -1, @a) stands behind a quote: '=1. So does one that has such a quote itself: ''=1. leaderboard import takes the quote away again. true: ids are as they are. */
+                /** @description In CSV, an id that spreadsheets take for a formula (=1, +1, -1, @a) stands behind a quote: '=1; one that has such a quote, too: ''=1. leaderboard import takes it away. true: ids are as they are. */
                 raw?: boolean;
-                /** @description Add the metadata of the entries: the last column of CSV, empty for none, or a member of the objects of those that have some. */
+                /** @description Add the metadata of the entries: the last column of CSV, empty for none, or a member of the objects. */
                 metadata?: boolean;
             };
             header?: never;
@@ -3649,7 +3649,7 @@ export interface operations {
     readChanges: {
         parameters: {
             query?: {
-                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
                 window?: components["parameters"]["windowParam"];
                 /** @description A cursor; the changes behind it are given. */
                 after?: string;
@@ -4460,11 +4460,11 @@ export interface operations {
                  * @example demo
                  */
                 boards?: string;
-                /** @description In the place of boards: all boards that have all of these labels and that the caller may read; at most 200 boards may have them. A label that a board was given through another server counts after a second. */
+                /** @description In place of boards: the boards with all of these labels that the caller may read; at most 200 boards may have them. A label set through another server counts after a second. */
                 labels?: string;
-                /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+                /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered: strict or tied. By default as each board does, a board of mode dense in mode tied. all gives both, and dense_rank null; dense is 422, /problems/mode-not-available. */
                 mode?: components["schemas"]["QueryMode"];
@@ -4758,7 +4758,7 @@ export interface operations {
                 mode?: string;
                 /** @description A member, whose rank the picture says. */
                 member?: string;
-                /** @description Language, as of the page; without it that of the server. English when the fonts lack its letters, and in the place of Arabic. */
+                /** @description Language, as of the page; without it that of the server. English when the fonts lack its letters, and for Arabic. */
                 lang?: string;
             };
             header?: never;
