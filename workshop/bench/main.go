@@ -180,7 +180,7 @@ func measure(ctx context.Context, o options, out, log io.Writer) error {
 		section := fmt.Sprintf("%s\n%s members; %s, %.0f s; `%s`", rep.table(), thousands(w.members),
 			start.UTC().Format(time.DateOnly), time.Since(start).Seconds(), o.command(t.name))
 		fmt.Fprintf(out, "%s; %s.\n", section, machine)
-		if o.page != "" {
+		if o.page != "" && t.name != beforeTopic {
 			if err := replaceSection(o.page, t.name, section, machine); err != nil {
 				return err
 			}

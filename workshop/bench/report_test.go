@@ -110,7 +110,7 @@ func TestReplaceSection(t *testing.T) {
 	}
 }
 
-// TestPlaces: the page has a place for every topic, in their order.
+// TestPlaces: the page has a place for every topic that it shows, in their order.
 func TestPlaces(t *testing.T) {
 	page, err := os.ReadFile("../../docs/benchmarks.md")
 	if err != nil {
@@ -118,6 +118,9 @@ func TestPlaces(t *testing.T) {
 	}
 	rest := string(page)
 	for _, name := range topicNames() {
+		if name == beforeTopic {
+			continue // two programs of one machine are compared, not shown
+		}
 		_, after, begins := strings.Cut(rest, "\n<!-- "+name+" -->\n")
 		_, rest, _ = strings.Cut(after, "\n<!-- end of "+name+" -->\n")
 		if !begins || rest == "" && name != giantTopic {
