@@ -30,8 +30,8 @@ func (s still) Members(context.Context, leaderboard.PeriodRef, leaderboard.Membe
 	return &leaderboard.Standings{State: s.state(), Entries: make([]leaderboard.Standing, 1), NotRanked: []string{"x"}}, nil
 }
 
-func (s still) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
-	return storetest.AskEach(ctx, s, p, questions), nil
+func (s still) Query(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	return storetest.QueryEach(ctx, s, p, questions), nil
 }
 
 func (s still) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
@@ -103,12 +103,12 @@ func (s *stuck) Revisions(context.Context, []int64) (map[int64]leaderboard.Revis
 	return map[int64]leaderboard.Revision{1: {Seq: s.seq.Load()}}, nil
 }
 
-func (s *stuck) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+func (s *stuck) Query(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	if s.seq.Load() > 3 {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	return s.still.Ask(ctx, p, questions)
+	return s.still.Query(ctx, p, questions)
 }
 
 // TestStaleAtTheDeadline: a reader whose time runs out gets the last answer, marked stale. A reader that has left gets
@@ -296,7 +296,7 @@ func TestCombinedAnswersAreJudged(t *testing.T) {
 			source.away.Store(away)
 			time.Sleep(time.Second)
 			for _, fresh := range []bool{false, true} {
-				q := leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 2, Offset: int64(2000 + offset), Fresh: fresh}
+				q := leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 2, Offset: int64(2000 + offset), Uncached: fresh}
 				page, err := m.CombinedPage(t.Context(), refs, q)
 				if err != nil || !page.States[0].Stale {
 					t.Errorf("away %t, fresh %t: %+v, %v", away, fresh, page, err)
@@ -313,10 +313,10 @@ type askedDatabase struct {
 	n *atomic.Int64
 }
 
-// Ask implements leaderboard.BatchRankings.
-func (a askedDatabase) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+// Query implements leaderboard.BatchRankings.
+func (a askedDatabase) Query(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	a.n.Add(1)
-	return a.still.Ask(ctx, p, questions)
+	return a.still.Query(ctx, p, questions)
 }
 
 // TestSeqAheadAsksNobody: the feed refuses a question for a state that the period has not reached.
@@ -480,8 +480,8 @@ func (m moving) Past(_ context.Context, refs []leaderboard.PeriodRef, _ string) 
 	return out, nil
 }
 
-func (m moving) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
-	return storetest.AskEach(ctx, m, p, questions), nil
+func (m moving) Query(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	return storetest.QueryEach(ctx, m, p, questions), nil
 }
 
 func (m moving) Revisions(_ context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
@@ -520,11 +520,11 @@ func TestSlowestAnswerOutlastsOthers(t *testing.T) {
 // outrun is a layer whose answers are outdated a given number of times, and then not.
 type outrun struct{ times int }
 
-func (l *outrun) find(context.Context, *asked) (leaderboard.Answered, error) {
+func (l *outrun) find(context.Context, *pending) (leaderboard.Answered, error) {
 	return &leaderboard.Page{State: leaderboard.State{Revision: leaderboard.Revision{Seq: 2}, Source: leaderboard.SourceMySQL}}, nil
 }
 
-func (l *outrun) outdated(context.Context, *asked, leaderboard.Answered, feed.Verdict, int) bool {
+func (l *outrun) outdated(context.Context, *pending, leaderboard.Answered, feed.Verdict, int) bool {
 	l.times++
 	return l.times < 3
 }
@@ -539,9 +539,9 @@ func TestOutdatedBeforeItGoesOut(t *testing.T) {
 		defer cancel()
 		go w.Run(ctx)
 		l, r := &outrun{}, NewReader(nil, still{}, ReaderOptions{Feed: w})
-		q := &asked{question: &pageQuestion{about: about{leaderboard.PeriodRef{ID: 1}}}}
+		q := &pending{question: &pageQuestion{onePeriod: onePeriod{leaderboard.PeriodRef{ID: 1}}}}
 		for range 2 { // the feed shows it within the time that an answer may be old
-			if _, verdict, err := r.ask(ctx, l, q); err != nil || verdict != feed.VerdictOld || l.times < 3 {
+			if _, verdict, err := r.query(ctx, l, q); err != nil || verdict != feed.VerdictOld || l.times < 3 {
 				t.Errorf("%v, %v after %d times", verdict, err, l.times)
 			}
 			time.Sleep(time.Second)
@@ -556,11 +556,11 @@ func TestOutdatedBeforeItGoesOut(t *testing.T) {
 // absent is a layer that has no entry, at a state that cannot be judged.
 type absent struct{}
 
-func (absent) find(context.Context, *asked) (leaderboard.Answered, error) {
+func (absent) find(context.Context, *pending) (leaderboard.Answered, error) {
 	return states{{Revision: leaderboard.Revision{Seq: 3}}}, leaderboard.ErrNotRanked
 }
 
-func (absent) outdated(context.Context, *asked, leaderboard.Answered, feed.Verdict, int) bool {
+func (absent) outdated(context.Context, *pending, leaderboard.Answered, feed.Verdict, int) bool {
 	return false
 }
 

@@ -52,29 +52,29 @@ type Catalog struct {
 	boards    Boards
 	opts      CatalogOptions
 	now       func() time.Time
-	listed    *memo[string, *listed]
+	listings  *memo[string, *boardListing]
 	unkept    *bounded.Map[string, leaderboard.PeriodRef] // what commits showed last of boards that are not kept: look-ups that began since then find that, or what came later
 	past      *memo[pastPeriods, []leaderboard.Period]
 	chosen    *memo[selection, []string]
-	serial    atomic.Int64              // of the last listed
+	serial    atomic.Int64              // of the last boardListing
 	clockRead atomic.Pointer[time.Time] // when it was last read for a period that has not begun
 	forgot    atomic.Int64              // how often a board's labels may have changed
-	asking    calls[string, *listed]
+	fetching  calls[string, *boardListing]
 	comparing calls[leaderboard.Revision, struct{}]
 }
 
-// listed is a board and its current periods. It is shared and never written to.
-type listed struct {
+// boardListing is a board and its current periods. It is shared and never written to.
+type boardListing struct {
 	leaderboard.Listing
 	calendar leaderboard.Calendar
 	serial   int64        // no other one has it
 	sent     time.Time    // the statement that read Listing.Clock, or before that
-	told     atomic.Int64 // reading.good when CatalogOptions.OnRead was called
+	notified atomic.Int64 // reading.good when CatalogOptions.OnRead was called
 	used     atomic.Bool  // it was asked for since boards were compared last
 }
 
 // current returns the current period of a window, nil when there is none.
-func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
+func (l *boardListing) current(w leaderboard.Window) *leaderboard.Period {
 	for i := range l.Periods {
 		if l.Periods[i].Window == w {
 			return &l.Periods[i]
@@ -85,7 +85,7 @@ func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
 
 // over reports whether the period here is not the current one of its window any more, by the database clock. When this
 // server does not know all rules of the board, another server may begin a current period without a row at any time.
-func (l *listed) over(w leaderboard.Window, clock leaderboard.Micros) bool {
+func (l *boardListing) over(w leaderboard.Window, clock leaderboard.Micros) bool {
 	if p := l.current(w); p != nil {
 		return p.ID == 0 || clock >= p.EndsAt || p.StartsAt-clock > leaderboard.ClockBack
 	}
@@ -126,11 +126,11 @@ func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 	if opts.Gate == nil {
 		opts.Gate = ungated
 	}
-	c := &Catalog{boards: boards, opts: opts, now: opts.Now, asking: calls[string, *listed]{timeout: catalogTimeout}, comparing: calls[leaderboard.Revision, struct{}]{timeout: catalogTimeout}}
+	c := &Catalog{boards: boards, opts: opts, now: opts.Now, fetching: calls[string, *boardListing]{timeout: catalogTimeout}, comparing: calls[leaderboard.Revision, struct{}]{timeout: catalogTimeout}}
 	c.unkept = bounded.New[string, leaderboard.PeriodRef](catalogBoards, catalogBoards*noneBytes)
-	c.listed = newMemo[string](c, c.sameBoard, func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) })
+	c.listings = newMemo[string](c, c.sameBoard, func(l *boardListing) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) })
 	c.past = newMemo[pastPeriods](c, c.isRecent, func(list []leaderboard.Period) int { return answerBytes + 200*len(list) })
-	c.chosen = newMemo[selection](c, func(ctx context.Context, k *known[[]string]) bool { return c.unchanged(ctx, &k.reading) }, func(names []string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(names) })
+	c.chosen = newMemo[selection](c, func(ctx context.Context, k *cached[[]string]) bool { return c.unchanged(ctx, &k.reading) }, func(names []string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(names) })
 	return c
 }
 
@@ -148,7 +148,7 @@ func (c *Catalog) unchanged(ctx context.Context, r *reading) bool {
 	now := c.now()
 	switch {
 	case verdict == feed.VerdictFresh:
-	case r.err == nil && now.Sub(r.asked)-time.Duration(r.looked.Load()) <= catalogApart:
+	case r.err == nil && now.Sub(r.read)-time.Duration(r.looked.Load()) <= catalogApart:
 		return true
 	case boards != nil && verdict == feed.VerdictUnknown && c.opts.Feed.Check(ctx, leaderboard.BoardsPeriod, *boards) == feed.VerdictFresh:
 	default:
@@ -159,7 +159,7 @@ func (c *Catalog) unchanged(ctx context.Context, r *reading) bool {
 }
 
 // sameBoard reports whether a board is as it was read, though others may have changed.
-func (c *Catalog) sameBoard(ctx context.Context, k *known[*listed]) bool {
+func (c *Catalog) sameBoard(ctx context.Context, k *cached[*boardListing]) bool {
 	if k.err == nil && !k.value.used.Load() {
 		k.value.used.Store(true)
 	}
@@ -181,27 +181,27 @@ func (c *Catalog) sameBoard(ctx context.Context, k *known[*listed]) bool {
 // revision. So a change of one board costs a statement for all, and a look-up of that one.
 func (c *Catalog) compare(ctx context.Context, boards *leaderboard.Revision) error {
 	now := c.now()
-	all := slices.DeleteFunc(c.listed.kept.All(), func(k *known[*listed]) bool { return !k.value.used.Swap(false) })
+	all := slices.DeleteFunc(c.listings.kept.All(), func(k *cached[*boardListing]) bool { return !k.value.used.Swap(false) })
 	ids := make([]int64, len(all))
 	for i, k := range all {
 		ids[i] = leaderboard.BoardPeriod(k.value.Board.ID)
 	}
-	shown, err := c.opts.Feed.AskAll(ctx, ids)
+	shown, err := c.opts.Feed.QueryAll(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for i, k := range all {
 		if r, ok := shown[ids[i]]; ok && r == k.value.Board.Revision() {
 			k.boards.Store(boards)
-			k.looked.Store(int64(now.Sub(k.asked)))
+			k.looked.Store(int64(now.Sub(k.read)))
 			k.confirm(now)
 		}
 	}
 	return nil
 }
 
-func (c *Catalog) isRecent(_ context.Context, k *known[[]leaderboard.Period]) bool {
-	return c.now().Sub(k.asked) <= pastKept
+func (c *Catalog) isRecent(_ context.Context, k *cached[[]leaderboard.Period]) bool {
+	return c.now().Sub(k.read) <= pastKept
 }
 
 func (c *Catalog) away() bool { return c.opts.Feed != nil && c.opts.Feed.Away() }
@@ -215,7 +215,7 @@ func (c *Catalog) before(ctx context.Context) *leaderboard.Revision {
 	}
 	r, ok := w.Latest(leaderboard.BoardsPeriod)
 	if !ok {
-		r, ok = w.Ask(ctx, leaderboard.BoardsPeriod)
+		r, ok = w.Query(ctx, leaderboard.BoardsPeriod)
 	}
 	if !ok {
 		return nil
@@ -225,7 +225,7 @@ func (c *Catalog) before(ctx context.Context) *leaderboard.Revision {
 
 // clock returns the database clock, by its last reading: that of the board, or a later one of the feed. It may be ahead, not
 // behind.
-func (c *Catalog) clock(l *listed) leaderboard.Micros {
+func (c *Catalog) clock(l *boardListing) leaderboard.Micros {
 	clock, sent := l.Clock, l.sent
 	if w := c.opts.Feed; w != nil {
 		if latest, at, ok := w.Clock(); ok && at.After(sent) {
@@ -290,7 +290,7 @@ func (c *Catalog) mayHaveBegun(err error) bool {
 
 // period finds a period of a window by its name in a request, in what is known of the board, or what is read now because
 // another period has begun.
-func (c *Catalog) period(ctx context.Context, k *known[*listed], w leaderboard.Window, name string, called time.Time) (*known[*listed], *leaderboard.Period, error) {
+func (c *Catalog) period(ctx context.Context, k *cached[*boardListing], w leaderboard.Window, name string, called time.Time) (*cached[*boardListing], *leaderboard.Period, error) {
 	now := c.clock(k.value)
 	if k.value.over(w, now) {
 		var err error
@@ -304,7 +304,7 @@ func (c *Catalog) period(ctx context.Context, k *known[*listed], w leaderboard.W
 	if current != nil || err != nil {
 		return k, current, err
 	}
-	found, err := c.past.get(ctx, pastPeriods{of: l.serial, window: w, name: past.Name}, func(ctx context.Context, k *known[[]leaderboard.Period]) error {
+	found, err := c.past.get(ctx, pastPeriods{of: l.serial, window: w, name: past.Name}, func(ctx context.Context, k *cached[[]leaderboard.Period]) error {
 		p, err := leaderboard.FindPast(ctx, c.boards, &l.Board, w, past, now)
 		k.value = []leaderboard.Period{p}
 		return err
@@ -328,20 +328,20 @@ func (c *Catalog) Board(ctx context.Context, name string) (leaderboard.Board, er
 func (c *Catalog) Forget(name string) {
 	c.forgot.Add(1)
 	c.unkept.Delete(name)
-	c.listed.forget(name)
+	c.listings.forget(name)
 }
 
 // Committed takes a commit that this process has made to a period of a board. When another process has changed the board,
 // or made it again, the writer finds that out first: then the Catalog forgets the board, so that the caller of the write
 // finds the commit. It forgets what labels select only when it knows the board with other labels. It does not block.
 func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
-	k, ok := c.listed.kept.Get(ref.Board)
+	k, ok := c.listings.kept.Get(ref.Board)
 	if !ok {
 		// What a look-up under way will bring. Once is enough: while commits follow each other fast, none would be kept.
 		if last, ok := c.unkept.Get(ref.Board); ok && last.BoardID == ref.BoardID && reflect.DeepEqual(last.Rules, ref.Rules) {
 			return
 		}
-		c.listed.forget(ref.Board)
+		c.listings.forget(ref.Board)
 		c.unkept.Put(ref.Board, noneBytes, ref)
 		return
 	}
@@ -352,7 +352,7 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	if board.ID != ref.BoardID || !maps.Equal(board.Rules.Labels, ref.Rules.Labels) {
 		c.forgot.Add(1)
 	}
-	c.listed.forget(ref.Board)
+	c.listings.forget(ref.Board)
 }
 
 // Renew reads a board again and waits for that. Callers that found the same out of date share one look-up. A board that was
@@ -360,10 +360,10 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 // Errors: ErrBoardNotFound, ErrUnavailable.
 func (c *Catalog) Renew(ctx context.Context, name string) error {
 	called, w := c.now(), c.opts.Feed
-	k, ok := c.listed.find(name)
-	if ok && called.Sub(k.asked) <= catalogApart {
+	k, ok := c.listings.find(name)
+	if ok && called.Sub(k.read) <= catalogApart {
 		if boards := k.boards.Load(); boards != nil {
-			if now, ok := w.Ask(ctx, leaderboard.BoardsPeriod); ok && now == *boards {
+			if now, ok := w.Query(ctx, leaderboard.BoardsPeriod); ok && now == *boards {
 				return k.err
 			}
 		}
@@ -373,31 +373,31 @@ func (c *Catalog) Renew(ctx context.Context, name string) error {
 }
 
 // lookUp finds a board.
-func (c *Catalog) lookUp(ctx context.Context, name string) (*known[*listed], error) {
-	k, ok := c.listed.fresh(ctx, name)
+func (c *Catalog) lookUp(ctx context.Context, name string) (*cached[*boardListing], error) {
+	k, ok := c.listings.fresh(ctx, name)
 	if !ok {
-		return c.listed.again(ctx, name, c.load(name))
+		return c.listings.again(ctx, name, c.load(name))
 	}
 	if k.err != nil {
 		return nil, k.err
 	}
-	if good, told := k.good.Load(), k.value.told.Load(); good > told && k.value.told.CompareAndSwap(told, good) {
-		c.tell(k.value)
+	if good, told := k.good.Load(), k.value.notified.Load(); good > told && k.value.notified.CompareAndSwap(told, good) {
+		c.notify(k.value)
 	}
 	return k, nil
 }
 
-// tell is apart from lookUp, whose frame is on the stack of each stream: the listing is copied.
-func (c *Catalog) tell(l *listed) { c.opts.OnRead(l.Listing, c.clock(l)) }
+// notify is apart from lookUp, whose frame is on the stack of each stream: the listing is copied.
+func (c *Catalog) notify(l *boardListing) { c.opts.OnRead(l.Listing, c.clock(l)) }
 
 // lookUpAfter reads a board from MySQL after a moment. What other processes left does not do.
-func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time) (*known[*listed], error) {
+func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time) (*cached[*boardListing], error) {
 	for range 2 { // the first may have been under way
-		k, err := c.listed.start(ctx, name, c.load(name)).wait(ctx)
+		k, err := c.listings.start(ctx, name, c.load(name)).wait(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if !k.asked.Before(moment) {
+		if !k.read.Before(moment) {
 			return k, k.err
 		}
 	}
@@ -406,22 +406,22 @@ func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time
 
 // load asks MySQL. While that does not answer, a board that this process does not know is read from where other processes
 // left it.
-func (c *Catalog) load(name string) loader[*listed] {
-	return func(ctx context.Context, k *known[*listed]) (err error) {
-		if last, ok := c.listed.kept.Get(name); c.opts.LastKnown == nil || ok && last.usable(c.now()) {
-			k.value, err = c.ask(ctx, name)
+func (c *Catalog) load(name string) loader[*boardListing] {
+	return func(ctx context.Context, k *cached[*boardListing]) (err error) {
+		if last, ok := c.listings.kept.Get(name); c.opts.LastKnown == nil || ok && last.usable(c.now()) {
+			k.value, err = c.fetch(ctx, name)
 			return err
 		}
-		asked := c.asking.start(ctx, name, func(ctx context.Context) (*listed, error) { return c.ask(ctx, name) }, func(*listed, error) {})
+		fetched := c.fetching.start(ctx, name, func(ctx context.Context) (*boardListing, error) { return c.fetch(ctx, name) }, func(*boardListing, error) {})
 		soon, cancel := context.WithTimeout(ctx, catalogWait)
 		defer cancel()
-		if k.value, err = asked.wait(soon); err == nil || isAnswer(err) {
+		if k.value, err = fetched.wait(soon); err == nil || isAnswer(err) {
 			return err
 		}
 		if c.lastKnown(ctx, name, k) {
 			return nil
 		}
-		if k.value, err = asked.wait(ctx); errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
+		if k.value, err = fetched.wait(ctx); errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
 			err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
 		}
 		return err
@@ -429,33 +429,33 @@ func (c *Catalog) load(name string) loader[*listed] {
 }
 
 // lastKnown finds a board as another process read it last.
-func (c *Catalog) lastKnown(ctx context.Context, name string, k *known[*listed]) bool {
+func (c *Catalog) lastKnown(ctx context.Context, name string, k *cached[*boardListing]) bool {
 	found, age, left, ok, err := c.opts.LastKnown(ctx, name)
 	if err != nil || !ok {
 		return false
 	}
 	now := c.now()
-	k.asked, k.until = now.Add(-age), now.Add(left)
+	k.read, k.until = now.Add(-age), now.Add(left)
 	k.fail(now)
-	k.value = c.newListed(found, k.asked)
+	k.value = c.newListing(found, k.read)
 	return true
 }
 
-func (c *Catalog) newListed(l leaderboard.Listing, sent time.Time) *listed {
+func (c *Catalog) newListing(l leaderboard.Listing, sent time.Time) *boardListing {
 	calendar, _ := l.Board.Rules.Calendar() // it lacks windows when the time zone is not known here
-	return &listed{Listing: l, calendar: calendar, serial: c.serial.Add(1), sent: sent}
+	return &boardListing{Listing: l, calendar: calendar, serial: c.serial.Add(1), sent: sent}
 }
 
-func (c *Catalog) ask(ctx context.Context, name string) (l *listed, err error) {
+func (c *Catalog) fetch(ctx context.Context, name string) (l *boardListing, err error) {
 	gate := c.opts.Gate
-	if _, known := c.listed.kept.Get(name); known { // a board that is known here does not wait for the gate
+	if _, known := c.listings.kept.Get(name); known { // a board that is known here does not wait for the gate
 		gate = ungated
 	}
 	err = gate(ctx, func(ctx context.Context) error {
 		sent := c.now()
 		found, err := c.boards.Current(ctx, name)
 		if err == nil {
-			l = c.newListed(found, sent)
+			l = c.newListing(found, sent)
 		}
 		return err
 	})

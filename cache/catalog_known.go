@@ -12,7 +12,7 @@ import (
 func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
 	var found []leaderboard.Board
 	now := c.now()
-	for _, k := range c.listed.kept.All() {
+	for _, k := range c.listings.kept.All() {
 		b := &k.value.Board
 		if b.Name > after && k.usable(now) && want(b) {
 			found = append(found, *b)
@@ -25,7 +25,7 @@ func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) b
 // KnownPeriod returns the period of a board's first window that was current when the board was found last; ok is false when
 // the board is not known here, or has no such period. It asks neither MySQL nor Redis.
 func (c *Catalog) KnownPeriod(board string) (p leaderboard.Period, ok bool) {
-	k, ok := c.listed.kept.Get(board)
+	k, ok := c.listings.kept.Get(board)
 	if !ok {
 		return p, false
 	}

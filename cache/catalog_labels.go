@@ -19,7 +19,7 @@ type selection struct {
 // Labelled returns the names of the boards that have all labels, private ones included, in order. Errors:
 // ErrUnavailable, a *leaderboard.RuleError when there are too many of them.
 func (c *Catalog) Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error) {
-	k, err := c.chosen.get(ctx, selection{labels.String(), c.forgot.Load()}, func(ctx context.Context, k *known[[]string]) (err error) {
+	k, err := c.chosen.get(ctx, selection{labels.String(), c.forgot.Load()}, func(ctx context.Context, k *cached[[]string]) (err error) {
 		k.value, err = c.choose(ctx, labels)
 		return err
 	})

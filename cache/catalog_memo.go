@@ -11,12 +11,12 @@ import (
 
 // reading is when, and at which revision of the table of boards, something was read.
 type reading struct {
-	proven
+	confirmation
 	err    error                                // the board does not exist, or not the period
 	boards atomic.Pointer[leaderboard.Revision] // of leaderboard.BoardsPeriod, at which it held; nil: not known
-	looked atomic.Int64                         // when the database was last asked about it alone, ns since asked
+	looked atomic.Int64                         // when the database was last asked about it alone, ns since read
 	until  time.Time                            // of what another process read: until when it may be used; else zero
-	failed atomic.Int64                         // when reading it again last failed, ns since asked
+	failed atomic.Int64                         // when reading it again last failed, ns since read
 }
 
 func (r *reading) usable(now time.Time) bool {
@@ -28,17 +28,17 @@ func (r *reading) stale(now time.Time) bool { return !r.until.IsZero() || r.age(
 // failing reports whether reading again has failed since what was read was last good, and whether it is time for another
 // attempt, which then counts as made.
 func (r *reading) failing(now time.Time) (failing, due bool) {
-	failed, since := r.failed.Load(), int64(now.Sub(r.asked))
+	failed, since := r.failed.Load(), int64(now.Sub(r.read))
 	if failed <= r.good.Load() {
 		return false, true
 	}
 	return true, since-failed >= int64(catalogApart) && r.failed.CompareAndSwap(failed, since)
 }
 
-func (r *reading) fail(now time.Time) { r.failed.Store(int64(now.Sub(r.asked))) }
+func (r *reading) fail(now time.Time) { r.failed.Store(int64(now.Sub(r.read))) }
 
-// known is something that was read of boards. It is shared, and its value is never written to.
-type known[V any] struct {
+// cached is something that was read of boards. It is shared, and its value is never written to.
+type cached[V any] struct {
 	reading
 	value V
 }
@@ -47,28 +47,28 @@ type known[V any] struct {
 // again, it is served as it was.
 type memo[K comparable, V any] struct {
 	c     *Catalog
-	holds func(context.Context, *known[V]) bool
+	holds func(context.Context, *cached[V]) bool
 	bytes func(V) int
-	kept  *bounded.Map[K, *known[V]]
-	none  *bounded.Map[K, *known[V]] // what does not exist, apart, so that invented names push out nothing else
-	calls calls[K, *known[V]]
+	kept  *bounded.Map[K, *cached[V]]
+	none  *bounded.Map[K, *cached[V]] // what does not exist, apart, so that invented names push out nothing else
+	calls calls[K, *cached[V]]
 }
 
 // noneBytes is the memory for a name that no board has.
 const noneBytes = 300
 
-func newMemo[K comparable, V any](c *Catalog, holds func(context.Context, *known[V]) bool, bytes func(V) int) *memo[K, V] {
+func newMemo[K comparable, V any](c *Catalog, holds func(context.Context, *cached[V]) bool, bytes func(V) int) *memo[K, V] {
 	return &memo[K, V]{
-		c: c, holds: holds, bytes: bytes, calls: calls[K, *known[V]]{timeout: catalogTimeout},
-		kept: bounded.New[K, *known[V]](catalogBoards, catalogBytes), none: bounded.New[K, *known[V]](catalogBoards, catalogBoards*noneBytes),
+		c: c, holds: holds, bytes: bytes, calls: calls[K, *cached[V]]{timeout: catalogTimeout},
+		kept: bounded.New[K, *cached[V]](catalogBoards, catalogBytes), none: bounded.New[K, *cached[V]](catalogBoards, catalogBoards*noneBytes),
 	}
 }
 
 // loader reads what is asked for into k. The error may be the answer.
-type loader[V any] func(ctx context.Context, k *known[V]) error
+type loader[V any] func(ctx context.Context, k *cached[V]) error
 
 // find returns what is kept.
-func (m *memo[K, V]) find(key K) (*known[V], bool) {
+func (m *memo[K, V]) find(key K) (*cached[V], bool) {
 	if k, ok := m.kept.Get(key); ok {
 		return k, true
 	}
@@ -76,7 +76,7 @@ func (m *memo[K, V]) find(key K) (*known[V], bool) {
 }
 
 // get returns what is kept and holds, otherwise what load brings, otherwise what is kept for as long as it is usable.
-func (m *memo[K, V]) get(ctx context.Context, key K, load loader[V]) (*known[V], error) {
+func (m *memo[K, V]) get(ctx context.Context, key K, load loader[V]) (*cached[V], error) {
 	if k, ok := m.fresh(ctx, key); ok {
 		return k, k.err
 	}
@@ -84,13 +84,13 @@ func (m *memo[K, V]) get(ctx context.Context, key K, load loader[V]) (*known[V],
 }
 
 // fresh returns what is kept if it holds, as for most reads.
-func (m *memo[K, V]) fresh(ctx context.Context, key K) (*known[V], bool) {
+func (m *memo[K, V]) fresh(ctx context.Context, key K) (*cached[V], bool) {
 	k, ok := m.find(key)
 	return k, ok && m.holds(ctx, k)
 }
 
 // again is get for what does not hold any more.
-func (m *memo[K, V]) again(ctx context.Context, key K, load loader[V]) (*known[V], error) {
+func (m *memo[K, V]) again(ctx context.Context, key K, load loader[V]) (*cached[V], error) {
 	k, ok := m.find(key)
 	now := m.c.now()
 	if !ok || !k.usable(now) {
@@ -118,7 +118,7 @@ func (m *memo[K, V]) again(ctx context.Context, key K, load loader[V]) (*known[V
 }
 
 // renew returns what load brings; callers that want it at the same time share it.
-func (m *memo[K, V]) renew(ctx context.Context, key K, load loader[V]) (*known[V], error) {
+func (m *memo[K, V]) renew(ctx context.Context, key K, load loader[V]) (*cached[V], error) {
 	k, err := m.start(ctx, key, load).wait(ctx)
 	if err != nil {
 		return nil, err
@@ -126,21 +126,21 @@ func (m *memo[K, V]) renew(ctx context.Context, key K, load loader[V]) (*known[V
 	return k, k.err
 }
 
-func (m *memo[K, V]) start(ctx context.Context, key K, load loader[V]) *future[*known[V]] {
-	return m.calls.start(ctx, key, func(ctx context.Context) (*known[V], error) {
-		k := &known[V]{}
+func (m *memo[K, V]) start(ctx context.Context, key K, load loader[V]) *future[*cached[V]] {
+	return m.calls.start(ctx, key, func(ctx context.Context) (*cached[V], error) {
+		k := &cached[V]{}
 		k.boards.Store(m.c.before(ctx))
-		k.asked = m.c.now()
+		k.read = m.c.now()
 		k.err = load(ctx, k)
 		return k, nil
-	}, func(k *known[V], err error) {
+	}, func(k *cached[V], err error) {
 		if err == nil {
 			m.keep(key, k)
 		}
 	})
 }
 
-func (m *memo[K, V]) keep(key K, k *known[V]) {
+func (m *memo[K, V]) keep(key K, k *cached[V]) {
 	switch {
 	case k.err == nil:
 		m.none.Delete(key)

@@ -8,7 +8,7 @@ import (
 
 // pastPeriods is what is kept of past periods: the one with a name, or so many before a moment.
 type pastPeriods struct {
-	of     int64 // listed.serial: when the board is read again, so are they
+	of     int64 // boardListing.serial: when the board is read again, so are they
 	window leaderboard.Window
 	name   string
 	before leaderboard.Micros
@@ -23,7 +23,7 @@ func (c *Catalog) PeriodsBefore(ctx context.Context, board string, w leaderboard
 		return nil, err
 	}
 	l := of.value
-	list, err := c.past.get(ctx, pastPeriods{of: l.serial, window: w, before: before, limit: limit}, func(ctx context.Context, k *known[[]leaderboard.Period]) (err error) {
+	list, err := c.past.get(ctx, pastPeriods{of: l.serial, window: w, before: before, limit: limit}, func(ctx context.Context, k *cached[[]leaderboard.Period]) (err error) {
 		k.value, err = c.boards.PeriodsBefore(ctx, l.Board.ID, w, before, limit)
 		return err
 	})

@@ -272,7 +272,7 @@ func TestCatalogRenew(t *testing.T) {
 // its board, may have begun it.
 func TestPeriodOfANewerServer(t *testing.T) {
 	t.Parallel()
-	l := &listed{Listing: leaderboard.Listing{
+	l := &boardListing{Listing: leaderboard.Listing{
 		Board:   leaderboard.Board{Rules: leaderboard.Rules{}.WithDefaults()},
 		Periods: []leaderboard.Period{{Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever}},
 	}}

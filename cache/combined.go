@@ -21,10 +21,10 @@ func (r *Reader) CombinedPage(ctx context.Context, periods []leaderboard.PeriodR
 		return nil, broken
 	}
 	q.Mode = leaderboard.ModeStrict // the answer has all ranks
-	if !q.Fresh && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
+	if !q.Uncached && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
 		return r.mergeTops(ctx, periods, q)
 	}
-	return as[*leaderboard.CombinedPage](r.answer(ctx, newAsked(combinedPageQuestion{several{periods}, q})))
+	return as[*leaderboard.CombinedPage](r.answer(ctx, newPending(combinedPageQuestion{manyPeriods{periods}, q})))
 }
 
 // CombinedMember implements leaderboard.CombinedRankings.
@@ -33,7 +33,7 @@ func (r *Reader) CombinedMember(ctx context.Context, periods []leaderboard.Perio
 		return nil, broken
 	}
 	q.Mode = leaderboard.ModeStrict
-	return as[*leaderboard.CombinedStandings](r.answer(ctx, newAsked(combinedMemberQuestion{several{periods}, q})))
+	return as[*leaderboard.CombinedStandings](r.answer(ctx, newPending(combinedMemberQuestion{manyPeriods{periods}, q})))
 }
 
 // togetherTimes bounds how often answers about several periods are requested again because one became old while the slowest
@@ -48,7 +48,7 @@ func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, 
 		if err != nil || of == 1 {
 			return false, err
 		}
-		if q := (&pastQuestion{several: several{periods}}); isStale(q, states(at)) || r.judge(ctx, q, states(at)) == feed.VerdictFresh {
+		if q := (&pastQuestion{manyPeriods: manyPeriods{periods}}); isStale(q, states(at)) || r.judge(ctx, q, states(at)) == feed.VerdictFresh {
 			return false, nil
 		}
 	}

@@ -46,8 +46,8 @@ func (c *counted) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboa
 	return c.Rankings.Page(ctx, p, q)
 }
 
-func (c *counted) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
-	return storetest.AskEach(ctx, c, p, questions), nil
+func (c *counted) Query(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	return storetest.QueryEach(ctx, c, p, questions), nil
 }
 
 func (c *counted) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
@@ -113,13 +113,13 @@ func TestCombinerLayers(t *testing.T) {
 	if c.asked.Load() != 1 || first.States[1].Source != leaderboard.SourceMySQL || again.States[1].Source != leaderboard.SourceLocal {
 		t.Errorf("%d merged answers, from %+v and %+v", c.asked.Load(), first.States, again.States)
 	}
-	deep.Fresh = true
+	deep.Uncached = true
 	page(deep)
-	page(leaderboard.CombinedQuery{Limit: 10, Fresh: true})
+	page(leaderboard.CombinedQuery{Limit: 10, Uncached: true})
 	if last := page(deep); c.asked.Load() != 4 || last.States[1].Source != leaderboard.SourceMySQL {
 		t.Errorf("asked %d times for what is fresh, the last from %+v", c.asked.Load()-1, last.States)
 	}
-	deep.Fresh = false
+	deep.Uncached = false
 	gone := fmt.Errorf("gone: %w", leaderboard.ErrUnavailable)
 	c.failure.Store(&gone)
 	later.Add(int64(5 * time.Second))

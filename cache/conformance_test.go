@@ -30,7 +30,7 @@ func layered(t *testing.T) storetest.Subject {
 	model.SetNow(1_900_000_000e6) // created times still differ: each is later than the last
 	client := newClient(t)
 	copies := topn.New(client, model, topn.Options{Slack: 2})
-	follower := topn.NewFollower(copies, topn.FollowerOptions{})
+	follower := topn.NewWriteThrough(copies, topn.WriteThroughOptions{})
 	t.Cleanup(func() { _ = follower.Stop(context.Background()) })
 	model.OnCommit = follower.Notify
 	reader := NewReader(copies, model, ReaderOptions{

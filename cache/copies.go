@@ -41,7 +41,7 @@ func newCopies(of *topn.Copies, o *ReaderOptions, shared *calls[sharedKey, leade
 }
 
 // find implements layer.
-func (c *copies) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+func (c *copies) find(ctx context.Context, q *pending) (leaderboard.Answered, error) {
 	ref := q.refs()[0]
 	of, ok := q.question.(copyQuestion)
 	if !ok || !of.mayBeIn(c.of) || c.of.IsBehind(ref) {
@@ -55,7 +55,7 @@ func (c *copies) find(ctx context.Context, q *asked) (leaderboard.Answered, erro
 			return nil, nil
 		}
 		ctx, span := trace.Start(ctx, "read redis", trace.KindClient)
-		a, err := c.ask(ctx, of, server)
+		a, err := c.query(ctx, of, server)
 		if span.On() {
 			span.Set(slog.String("db.system.name", "redis"))
 		}
@@ -72,20 +72,20 @@ func failureOf(err error) error {
 	return nil
 }
 
-// ask asks a server of Redis that has a copy. When the copy is missing it requests a build, and asks again if that is quick.
-func (c *copies) ask(ctx context.Context, q copyQuestion, server *topn.Server[*lookUps]) (leaderboard.Answered, error) {
+// query asks a server of Redis that has a copy. When the copy is missing it requests a build, and asks again if that is quick.
+func (c *copies) query(ctx context.Context, q copyQuestion, server *topn.Server[*lookUps]) (leaderboard.Answered, error) {
 	in, ref := inRedis{c.of, server.Own}, q.refs()[0]
-	a, short, err := q.askCopy(ctx, in)
+	a, short, err := q.queryCopy(ctx, in)
 	if !topn.PoolIsBusy(err) && !topn.IsMoving(err) {
 		server.Done(!topn.Failed(err))
 	}
 	switch {
 	case errors.Is(err, topn.ErrBehind) && pause(ctx, behindPause):
-		a, _, err = q.askCopy(ctx, in)
+		a, _, err = q.queryCopy(ctx, in)
 	case c.opts.Demand == nil:
 	case errors.Is(err, topn.ErrMissing), errors.Is(err, topn.ErrDamaged):
 		if c.opts.Demand(ref)(ctx) == nil {
-			a, _, err = q.askCopy(ctx, in)
+			a, _, err = q.queryCopy(ctx, in)
 		}
 	case short:
 		c.opts.Demand(ref) // exact as far as it goes, and due for renewal
@@ -102,7 +102,7 @@ func (r *Reader) Probe(ctx context.Context) {
 }
 
 // outdated implements layer: a copy that lacks commits is brought up to date, one of another branch is built again.
-func (c *copies) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v feed.Verdict, _ int) bool {
+func (c *copies) outdated(_ context.Context, q *pending, _ leaderboard.Answered, v feed.Verdict, _ int) bool {
 	switch ref := q.refs()[0]; {
 	case v == feed.VerdictOld:
 		c.opts.Old(ref)
@@ -121,7 +121,7 @@ type inRedis struct {
 // Member implements copySource. It asks about the members of several callers together.
 func (r inRedis) Member(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error) {
 	key := lookUpKey{string(appendPeriods(nil, []leaderboard.PeriodRef{p})), ranksOf(q.Mode)}
-	found, err := r.lookUps.Ask(ctx, key, memberLookUp{p, q})
+	found, err := r.lookUps.Do(ctx, key, memberLookUp{p, q})
 	return found.standings, found.short, err
 }
 

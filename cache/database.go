@@ -14,13 +14,13 @@ import (
 const (
 	// databaseBatch bounds the questions of one batch to MySQL: more hardly make it cheaper, and each waits for all.
 	databaseBatch = 64
-	// askFor is how long the database is asked again because a newer answer went out meanwhile, as happens between batches
+	// retryFor is how long the database is asked again because a newer answer went out meanwhile, as happens between batches
 	// that overtake each other.
-	askFor = 3 * time.Second
-	// askTimes is how often it is asked at least.
-	askTimes = 2
-	// askPause is the time between two attempts.
-	askPause = time.Millisecond
+	retryFor = 3 * time.Second
+	// retryTimes is how often it is asked at least.
+	retryTimes = 2
+	// retryPause is the time between two attempts.
+	retryPause = time.Millisecond
 )
 
 // Database answers every question, each at one state.
@@ -49,10 +49,10 @@ func newDatabase(of Database, o *ReaderOptions, shared *calls[sharedKey, leaderb
 }
 
 // find implements layer.
-func (d *database) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+func (d *database) find(ctx context.Context, q *pending) (leaderboard.Answered, error) {
 	ask := func(ctx context.Context) (leaderboard.Answered, error) {
 		ctx, span := trace.Start(ctx, "read mysql", trace.KindClient)
-		a, err := q.ask(ctx, d)
+		a, err := q.query(ctx, d)
 		if span.On() {
 			span.Set(slog.String("db.system.name", "mysql"))
 		}
@@ -76,11 +76,11 @@ func (d *database) find(ctx context.Context, q *asked) (leaderboard.Answered, er
 }
 
 // outdated implements layer.
-func (*database) outdated(ctx context.Context, q *asked, _ leaderboard.Answered, _ feed.Verdict, times int) bool {
+func (*database) outdated(ctx context.Context, q *pending, _ leaderboard.Answered, _ feed.Verdict, times int) bool {
 	if times == 1 {
 		q.outdated = time.Now()
 	}
-	return (times < askTimes || time.Since(q.outdated) < askFor) && pause(ctx, askPause)
+	return (times < retryTimes || time.Since(q.outdated) < retryFor) && pause(ctx, retryPause)
 }
 
 // CombinedPage implements leaderboard.CombinedRankings. It takes a separate slot.

@@ -6,7 +6,7 @@
 // The files read in layers; each uses only files above it and on its own line.
 //
 //	observer.go, questions.go, options.go                            the observer of metrics; questions; the options of a Reader
-//	calls.go, proven.go                                              work that callers share; when kept answers were last known to be true
+//	calls.go, confirmation.go                                        work that callers share; when kept answers were last known to be true
 //	layer.go                                                         a layer, and a question on its way through all of them
 //	kept.go, memory.go                                               layers: answers of before, whole periods in memory
 //	reader.go, freshness.go, copies.go, database.go                  the Reader, its judge, and the layers that it asks last: Redis, MySQL

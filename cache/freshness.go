@@ -9,9 +9,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// ask asks a layer, and has the feed judge its answer, as long as the layer has a newer one. The judge is Feed.Judge,
+// query asks a layer, and has the feed judge its answer, as long as the layer has a newer one. The judge is Feed.Judge,
 // also for boards of the catalog and for the parts that handlers add to an answer.
-func (r *Reader) ask(ctx context.Context, l layer, q *asked) (a leaderboard.Answered, v feed.Verdict, err error) {
+func (r *Reader) query(ctx context.Context, l layer, q *pending) (a leaderboard.Answered, v feed.Verdict, err error) {
 	for times := 1; ; times++ {
 		if a, err = l.find(ctx, q); a == nil {
 			return nil, v, err

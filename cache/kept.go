@@ -31,14 +31,14 @@ func newKept(o *ReaderOptions) *kept {
 }
 
 // find implements layer.
-func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+func (k *kept) find(ctx context.Context, q *pending) (leaderboard.Answered, error) {
 	h, ok := k.answers.Get(q.key)
 	now := k.opts.Now()
 	if !ok || h.age(now) > k.opts.StaleLimit || !h.reaches(q) {
 		q.last = k.top(q)
 		return nil, nil
 	}
-	if q.last = h; k.opts.Feed == nil && now.Sub(h.asked) > k.opts.FreshFor {
+	if q.last = h; k.opts.Feed == nil && now.Sub(h.read) > k.opts.FreshFor {
 		return nil, nil
 	}
 	if of := trace.From(ctx); of.On() {
@@ -48,7 +48,7 @@ func (k *kept) find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 }
 
 // outdated implements layer.
-func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v feed.Verdict, _ int) bool {
+func (k *kept) outdated(_ context.Context, q *pending, _ leaderboard.Answered, v feed.Verdict, _ int) bool {
 	if v == feed.VerdictDiverged {
 		k.answers.Delete(q.key)
 		if key, _, ok := topKeyOf(q); ok {
@@ -61,8 +61,8 @@ func (k *kept) outdated(_ context.Context, q *asked, _ leaderboard.Answered, v f
 
 // put keeps a good answer, and returns the form in which it goes out. Callers with the same question get one object, which is
 // encoded once.
-func (k *kept) put(q *asked, a leaderboard.Answered) leaderboard.Answered {
-	next := &keptAnswer{proven: proven{asked: k.opts.Now()}, answer: a.From(leaderboard.SourceLocal, false)}
+func (k *kept) put(q *pending, a leaderboard.Answered) leaderboard.Answered {
+	next := &keptAnswer{confirmation: confirmation{read: k.opts.Now()}, answer: a.From(leaderboard.SourceLocal, false)}
 	if page, ok := next.answer.(*leaderboard.Page); ok {
 		page.Encoded = new(leaderboard.Encoded)
 	}
@@ -97,15 +97,15 @@ type topKey struct {
 
 // topKeyOf returns the key under which the first page of a period that still changes is remembered, and the question for
 // it; ok is false for other questions.
-func topKeyOf(q *asked) (key topKey, page *pageQuestion, ok bool) {
+func topKeyOf(q *pending) (key topKey, page *pageQuestion, ok bool) {
 	page, ok = q.question.(*pageQuestion)
-	if !ok || !page.forMany() || page.Limit > topLimit || page.about[0].Closed {
+	if !ok || !page.forMany() || page.Limit > topLimit || page.onePeriod[0].Closed {
 		return key, nil, false
 	}
 	return topKey{string(appendPeriods(nil, page.refs())), page.Mode, page.Limit <= leaderboard.DefaultLimit}, page, true
 }
 
-func (k *kept) putTop(q *asked, page *keptAnswer) {
+func (k *kept) putTop(q *pending, page *keptAnswer) {
 	key, _, ok := topKeyOf(q)
 	if !ok {
 		return
@@ -119,7 +119,7 @@ func (k *kept) putTop(q *asked, page *keptAnswer) {
 }
 
 // top returns a remembered first page, cut to the limit, to use in place of a failure; nil if there is no such page.
-func (k *kept) top(q *asked) *keptAnswer {
+func (k *kept) top(q *pending) *keptAnswer {
 	key, page, ok := topKeyOf(q)
 	if !ok {
 		return nil
@@ -137,7 +137,7 @@ func (k *kept) top(q *asked) *keptAnswer {
 	}
 	cut := &leaderboard.Page{State: last.State, Entries: last.Entries[:page.Limit]}
 	if page.Limit > 0 {
-		cut.Next = string(rank.CodecOf(page.about[0].Rules).Key(last.Entries[page.Limit-1].Entry))
+		cut.Next = string(rank.CodecOf(page.onePeriod[0].Rules).Key(last.Entries[page.Limit-1].Entry))
 	}
-	return &keptAnswer{proven: proven{asked: h.asked}, answer: cut}
+	return &keptAnswer{confirmation: confirmation{read: h.read}, answer: cut}
 }

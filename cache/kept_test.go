@@ -43,7 +43,7 @@ func (s *slowDatabase) leave() {
 	s.away = true
 }
 
-func (s *slowDatabase) Ask(ctx context.Context, _ leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+func (s *slowDatabase) Query(ctx context.Context, _ leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	s.mu.Lock()
 	s.asked++
 	seq, err, slow := s.seq, s.err, s.slow
@@ -364,7 +364,7 @@ func TestOlderAnswersAreNotKept(t *testing.T) {
 		older := *ask(t, r, 0)
 		older.Seq = 3
 		ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
-		q := newAsked(pageQuestion{about{ref}, leaderboard.PageQuery{Limit: 3, Offset: 5}})
+		q := newPending(pageQuestion{onePeriod{ref}, leaderboard.PageQuery{Limit: 3, Offset: 5}})
 		if out := r.kept.put(q, &older); out.At(0).Seq != 3 {
 			t.Errorf("its reader gets %+v", out)
 		}
@@ -379,7 +379,7 @@ func TestKeptBytes(t *testing.T) {
 	t.Parallel()
 	r := keeping(&slowDatabase{})
 	refs := make([]leaderboard.PeriodRef, leaderboard.MaxCombined)
-	q := newAsked(combinedMemberQuestion{several{refs}, leaderboard.CombinedMemberQuery{Member: "m"}})
+	q := newPending(combinedMemberQuestion{manyPeriods{refs}, leaderboard.CombinedMemberQuery{Member: "m"}})
 	r.kept.put(q, &leaderboard.CombinedStandings{States: make([]leaderboard.State, len(refs))})
 	if _, bytes := r.kept.answers.Size(); bytes < len(q.key)+len(refs)*stateBytes {
 		t.Errorf("%d bytes", bytes)

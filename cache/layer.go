@@ -16,14 +16,14 @@ import (
 type layer interface {
 	// find returns an answer, which may be too old; nil without an error when this layer has no answer. An error may come
 	// with an answer that only has states, at which it is correct.
-	find(ctx context.Context, q *asked) (leaderboard.Answered, error)
+	find(ctx context.Context, q *pending) (leaderboard.Answered, error)
 	// outdated is called when the database has moved on from an answer, or never had its state. It reports whether to
 	// ask the layer again, given the number of tries so far.
-	outdated(ctx context.Context, q *asked, a leaderboard.Answered, v feed.Verdict, times int) bool
+	outdated(ctx context.Context, q *pending, a leaderboard.Answered, v feed.Verdict, times int) bool
 }
 
-// asked is a question with the state that the layers share.
-type asked struct {
+// pending is a question with the state that the layers share.
+type pending struct {
 	question
 	key  string      // the answer is kept under this key
 	last *keptAnswer // served when nothing better is found; nil if there is no such answer
@@ -31,26 +31,26 @@ type asked struct {
 	outdated time.Time // when an answer of the database was first too old
 }
 
-// newAsked allocates a question with its state in one piece, because every request does this.
-func newAsked[Q any, P interface {
+// newPending allocates a question with its state in one piece, because every request does this.
+func newPending[Q any, P interface {
 	*Q
 	question
-}](q Q) *asked {
+}](q Q) *pending {
 	a := &struct {
-		asked
+		pending
 		of   Q
 		room [96]byte // for most keys
 	}{of: q}
 	a.question = P(&a.of)
 	a.key = string(a.appendKey(appendPeriods(a.room[:0], a.refs())))
-	return &a.asked
+	return &a.pending
 }
 
 // isAlone reports whether no other question may get the answer.
-func (q *asked) isAlone() bool { return q.way() == wayOnce || q.way() == wayUncached }
+func (q *pending) isAlone() bool { return q.path() == pathUnshared || q.path() == pathDatabase }
 
 // stale returns the newer of an answer and the last kept answer, marked stale.
-func (q *asked) stale(a leaderboard.Answered) leaderboard.Answered {
+func (q *pending) stale(a leaderboard.Answered) leaderboard.Answered {
 	if q.last != nil && len(q.refs()) == 1 && a.At(0).Seq < q.last.answer.At(0).Seq {
 		return q.last.stale()
 	}
@@ -83,7 +83,7 @@ func (states) Len() int { return 0 }
 
 // keptAnswer is an answer as later callers get it.
 type keptAnswer struct {
-	proven
+	confirmation
 	answer leaderboard.Answered
 	marked atomic.Pointer[leaderboard.Answered]
 }
@@ -136,7 +136,7 @@ type sharedKey struct {
 	minimums string // of seq
 }
 
-func (q *asked) shared(of layer) sharedKey {
+func (q *pending) shared(of layer) sharedKey {
 	minimums := make([]byte, 0, 16)
 	for i := range q.refs() {
 		minimums = appendInts(minimums, q.minSeq(i))
@@ -146,7 +146,7 @@ func (q *asked) shared(of layer) sharedKey {
 
 // wait waits for an answer. When an older one could be served instead, it waits for StaleWait after the call began, and
 // longer only while the database answers: so a server that hangs delays one reader, not all.
-func (o *ReaderOptions) wait(ctx context.Context, q *asked, f *future[leaderboard.Answered]) (leaderboard.Answered, error) {
+func (o *ReaderOptions) wait(ctx context.Context, q *pending, f *future[leaderboard.Answered]) (leaderboard.Answered, error) {
 	for late := f.began.Add(o.StaleWait); q.last != nil; late = late.Add(o.StaleWait) {
 		bounded, cancel := context.WithDeadline(ctx, late)
 		a, err := f.wait(bounded)
@@ -198,7 +198,7 @@ func isAnswer(err error) bool {
 type ahead struct{ feed *feed.Feed }
 
 // find implements layer. The statement of the feed is sent after the call.
-func (l ahead) find(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+func (l ahead) find(ctx context.Context, q *pending) (leaderboard.Answered, error) {
 	refs, minSeq := q.refs(), q.minSeq(0)
 	if minSeq == 0 || l.feed == nil || len(refs) != 1 {
 		return nil, nil
@@ -206,13 +206,13 @@ func (l ahead) find(ctx context.Context, q *asked) (leaderboard.Answered, error)
 	if shown, ok := l.feed.Latest(refs[0].ID); !ok || shown.Seq >= minSeq {
 		return nil, nil
 	}
-	if shown, ok := l.feed.Ask(ctx, refs[0].ID); ok && shown.Seq < minSeq {
+	if shown, ok := l.feed.Query(ctx, refs[0].ID); ok && shown.Seq < minSeq {
 		return nil, leaderboard.ErrSeqAhead
 	}
 	return nil, nil
 }
 
 // outdated implements layer.
-func (ahead) outdated(context.Context, *asked, leaderboard.Answered, feed.Verdict, int) bool {
+func (ahead) outdated(context.Context, *pending, leaderboard.Answered, feed.Verdict, int) bool {
 	return false
 }

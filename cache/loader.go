@@ -94,7 +94,7 @@ func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	for _, i := range missing {
 		l.members = append(l.members, members[i])
 	}
-	values, err := k.lookUps.Ask(ctx, struct{}{}, l)
+	values, err := k.lookUps.Do(ctx, struct{}{}, l)
 	if err != nil {
 		return out, fmt.Errorf("cache: look up members: %w", err)
 	}
@@ -131,11 +131,11 @@ func (k *Loader[V]) answer(ctx context.Context, _ struct{}, lookUps []lookUp, an
 	if missing == nil {
 		return nil
 	}
-	return k.ask(ctx, missing, values)
+	return k.refresh(ctx, missing, values)
 }
 
-// ask replaces the cached values of the members by the database's values, and caches these.
-func (k *Loader[V]) ask(ctx context.Context, members []string, values map[string]V) error {
+// refresh replaces the cached values of the members by the database's values, and caches these.
+func (k *Loader[V]) refresh(ctx context.Context, members []string, values map[string]V) error {
 	if !k.database.Allow() {
 		return leaderboard.ErrUnavailable
 	}

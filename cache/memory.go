@@ -20,7 +20,7 @@ const memoryTimes = 3
 
 // find implements layer. All periods of the question must be in memory; each counts as read, so that all of them are loaded
 // in time. A period without a row counts as in memory.
-func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, err error) {
+func (m *memory) find(ctx context.Context, q *pending) (a leaderboard.Answered, err error) {
 	refs := q.refs()
 	in := make(resident.Combined, len(refs))
 	for i := range refs {
@@ -36,7 +36,7 @@ func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, er
 	}
 	at := statesOf(in)
 	ctx, span := trace.Start(ctx, "read memory", trace.KindInternal)
-	a, err = q.ask(ctx, inMemory{in})
+	a, err = q.query(ctx, inMemory{in})
 	switch {
 	case errors.Is(err, rank.ErrDamaged):
 		a, err = nil, nil // it is about to leave
@@ -48,7 +48,7 @@ func (m *memory) find(ctx context.Context, q *asked) (a leaderboard.Answered, er
 }
 
 // outdated implements layer. It waits for commits of other processes, and gives up a period that has diverged.
-func (m *memory) outdated(ctx context.Context, q *asked, a leaderboard.Answered, v feed.Verdict, times int) bool {
+func (m *memory) outdated(ctx context.Context, q *pending, a leaderboard.Answered, v feed.Verdict, times int) bool {
 	refs := q.refs()
 	moved := times < memoryTimes
 	for i := range refs {

@@ -54,11 +54,11 @@ type slowAnswers struct {
 	inside, most atomic.Int64
 }
 
-func (s *slowAnswers) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+func (s *slowAnswers) Query(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	s.most.Store(max(s.most.Load(), s.inside.Add(1)))
 	defer s.inside.Add(-1)
 	time.Sleep(time.Millisecond)
-	return s.Model.Ask(ctx, p, questions)
+	return s.Model.Query(ctx, p, questions)
 }
 
 // TestReadersWhileItIsLoaded: while a period is loaded, its readers are answered by the database, one batch at a time, which leaves it to

@@ -45,10 +45,10 @@ func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 		}
 	}
 	if len(open.refs) == 1 { // like any member of a board: perhaps it is in Redis
-		q := membersQuestion{about{open.refs[0]}, leaderboard.MembersQuery{
+		q := membersQuestion{onePeriod{open.refs[0]}, leaderboard.MembersQuery{
 			Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: open.refs[0].LastSeq}, Members: []string{member},
 		}}
-		a, err := r.answer(ctx, newAsked(q))
+		a, err := r.answer(ctx, newPending(q))
 		if err != nil {
 			return of, err
 		}
@@ -58,7 +58,7 @@ func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 		if part.refs == nil {
 			continue
 		}
-		a, err := r.answer(ctx, newAsked(pastQuestion{several{part.refs}, member}))
+		a, err := r.answer(ctx, newPending(pastQuestion{manyPeriods{part.refs}, member}))
 		if err != nil {
 			return of, err
 		}
@@ -123,8 +123,8 @@ func (r *Reader) inMemory(p *leaderboard.PeriodRef, weight int64) bool {
 
 // pastInMemory answers about periods in memory. It returns false when one of them is not new enough there, or has left.
 func (r *Reader) pastInMemory(ctx context.Context, near *pastPart, member string, out []leaderboard.PastEntry) bool {
-	q := newAsked(pastQuestion{several{near.refs}, member})
-	a, verdict, err := r.ask(ctx, r.memory, q)
+	q := newPending(pastQuestion{manyPeriods{near.refs}, member})
+	a, verdict, err := r.query(ctx, r.memory, q)
 	if a == nil || err != nil || verdict != feed.VerdictFresh {
 		return false
 	}

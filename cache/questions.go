@@ -17,17 +17,17 @@ type question interface {
 	minSeq(i int) int64 // of the answer about the i-th of them
 	// appendKey appends everything that decides the answer, except the periods and how new it must be.
 	appendKey(b []byte) []byte
-	// ask puts the question to a source, which answers questions of all kinds.
-	ask(ctx context.Context, of source) (leaderboard.Answered, error)
+	// query puts the question to a source, which answers questions of all kinds.
+	query(ctx context.Context, of source) (leaderboard.Answered, error)
 	weight() int64 // of reading the periods from memory, see resident.Periods
-	way() way
+	path() path
 }
 
 // copyQuestion is a question that a copy of the top in Redis may answer.
 type copyQuestion interface {
 	question
 	mayBeIn(*topn.Copies) bool // without asking Redis
-	askCopy(ctx context.Context, of copySource) (a leaderboard.Answered, short bool, err error)
+	queryCopy(ctx context.Context, of copySource) (a leaderboard.Answered, short bool, err error)
 }
 
 // copySource is the part of Redis that answers questions: pages, and questions about one member. short reports that the
@@ -37,14 +37,14 @@ type copySource interface {
 	Member(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error)
 }
 
-// way says in which layers an answer is looked for, and whether another question may get it too.
-type way int
+// path says in which layers an answer is looked for, and whether another question may get it too.
+type path int
 
 const (
-	wayOfOne    way = iota // periods in memory come first
-	wayOfMany              // many readers ask for the same answer: answers that are kept come first
-	wayOnce                // no other request needs the same answer: Redis is not asked, and the answer is neither kept nor shared
-	wayUncached            // only the database may answer
+	pathMemoryFirst path = iota // periods in memory come first
+	pathKeptFirst               // many readers ask for the same answer: answers that are kept come first
+	pathUnshared                // no other request needs the same answer: Redis is not asked, and the answer is neither kept nor shared
+	pathDatabase                // only the database may answer
 )
 
 // source answers all questions: the periods in memory, or the database.
@@ -94,15 +94,15 @@ func ranksOf(m leaderboard.Mode) string {
 	return string(leaderboard.ModeStrict)
 }
 
-// about is the one period of a question.
-type about [1]leaderboard.PeriodRef
+// onePeriod is the one period of a question.
+type onePeriod [1]leaderboard.PeriodRef
 
-func (q *about) refs() []leaderboard.PeriodRef { return q[:] }
-func (*about) weight() int64                   { return resident.WeightDeep }
-func (*about) way() way                        { return wayOfOne }
+func (q *onePeriod) refs() []leaderboard.PeriodRef { return q[:] }
+func (*onePeriod) weight() int64                   { return resident.WeightDeep }
+func (*onePeriod) path() path                      { return pathMemoryFirst }
 
 type pageQuestion struct {
-	about
+	onePeriod
 	leaderboard.PageQuery
 }
 
@@ -113,14 +113,14 @@ func (q *pageQuestion) appendKey(b []byte) []byte {
 	return appendInts(b, int64(q.Limit), q.Offset, int64(q.Before))
 }
 
-func (q *pageQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
-	return answered(of.Page(ctx, q.about[0], q.PageQuery))
+func (q *pageQuestion) query(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.Page(ctx, q.onePeriod[0], q.PageQuery))
 }
 
-func (q *pageQuestion) mayBeIn(c *topn.Copies) bool { return c.Reaches(q.about[0], q.PageQuery) }
+func (q *pageQuestion) mayBeIn(c *topn.Copies) bool { return c.Reaches(q.onePeriod[0], q.PageQuery) }
 
-func (q *pageQuestion) askCopy(ctx context.Context, of copySource) (leaderboard.Answered, bool, error) {
-	page, short, err := of.Page(ctx, q.about[0], q.PageQuery)
+func (q *pageQuestion) queryCopy(ctx context.Context, of copySource) (leaderboard.Answered, bool, error) {
+	page, short, err := of.Page(ctx, q.onePeriod[0], q.PageQuery)
 	a, err := answered(page, err)
 	return a, short, err
 }
@@ -128,14 +128,14 @@ func (q *pageQuestion) askCopy(ctx context.Context, of copySource) (leaderboard.
 // forMany reports whether the page begins with the best entry.
 func (q *pageQuestion) forMany() bool { return q.Around == "" && q.After == "" && q.Offset <= 0 }
 
-func (q *pageQuestion) way() way {
+func (q *pageQuestion) path() path {
 	switch {
 	case q.Metadata:
-		return wayUncached
+		return pathDatabase
 	case q.forMany():
-		return wayOfMany
+		return pathKeptFirst
 	}
-	return wayOfOne
+	return pathMemoryFirst
 }
 
 func (q *pageQuestion) weight() int64 {
@@ -146,7 +146,7 @@ func (q *pageQuestion) weight() int64 {
 }
 
 type membersQuestion struct {
-	about
+	onePeriod
 	leaderboard.MembersQuery
 }
 
@@ -162,24 +162,24 @@ func (q *membersQuestion) appendKey(b []byte) []byte {
 	return append(b, all[:]...)
 }
 
-func (q *membersQuestion) way() way { return wayUnless(q.Metadata) }
+func (q *membersQuestion) path() path { return pathUnless(q.Metadata) }
 
 // mayBeIn reports whether the question is about one member. Lists are left to memory and the database: many members of a
 // list are not in the top N.
 func (q *membersQuestion) mayBeIn(*topn.Copies) bool { return len(q.Members) == 1 && !q.Subset() }
 
-func (q *membersQuestion) askCopy(ctx context.Context, of copySource) (leaderboard.Answered, bool, error) {
-	s, short, err := of.Member(ctx, q.about[0], q.MembersQuery)
+func (q *membersQuestion) queryCopy(ctx context.Context, of copySource) (leaderboard.Answered, bool, error) {
+	s, short, err := of.Member(ctx, q.onePeriod[0], q.MembersQuery)
 	a, err := answered(s, err)
 	return a, short, err
 }
 
-func (q *membersQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
-	return answered(of.Members(ctx, q.about[0], q.MembersQuery))
+func (q *membersQuestion) query(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.Members(ctx, q.onePeriod[0], q.MembersQuery))
 }
 
 type scoreQuestion struct {
-	about
+	onePeriod
 	leaderboard.ScoreQuery
 }
 
@@ -189,12 +189,12 @@ func (q *scoreQuestion) appendKey(b []byte) []byte {
 	return appendInts(append(b, 's'), q.Score, q.Tiebreak)
 }
 
-func (q *scoreQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
-	return answered(of.ScoreRank(ctx, q.about[0], q.ScoreQuery))
+func (q *scoreQuestion) query(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.ScoreRank(ctx, q.onePeriod[0], q.ScoreQuery))
 }
 
 type distributionQuestion struct {
-	about
+	onePeriod
 	leaderboard.DistributionQuery
 }
 
@@ -204,33 +204,33 @@ func (q *distributionQuestion) appendKey(b []byte) []byte {
 	return appendInts(append(b, 'd'), int64(q.Buckets))
 }
 
-func (q *distributionQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
-	return answered(of.Distribution(ctx, q.about[0], q.DistributionQuery))
+func (q *distributionQuestion) query(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.Distribution(ctx, q.onePeriod[0], q.DistributionQuery))
 }
 
 // movesQuestion is about one write, so its answer is of no use to another.
 type movesQuestion struct {
-	about
+	onePeriod
 	leaderboard.MovesQuery
 }
 
 func (q *movesQuestion) minSeq(int) int64          { return q.MinSeq }
 func (q *movesQuestion) appendKey(b []byte) []byte { return b }
-func (*movesQuestion) way() way                    { return wayOnce }
+func (*movesQuestion) path() path                  { return pathUnshared }
 
-func (q *movesQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
-	return answered(of.Moves(ctx, q.about[0], q.MovesQuery))
+func (q *movesQuestion) query(ctx context.Context, of source) (leaderboard.Answered, error) {
+	return answered(of.Moves(ctx, q.onePeriod[0], q.MovesQuery))
 }
 
-// several are the periods of a question. How new each must be is in its reference.
-type several struct{ periods []leaderboard.PeriodRef }
+// manyPeriods are the periods of a question. How new each must be is in its reference.
+type manyPeriods struct{ periods []leaderboard.PeriodRef }
 
-func (q *several) refs() []leaderboard.PeriodRef { return q.periods }
-func (q *several) minSeq(i int) int64            { return q.periods[i].LastSeq }
-func (*several) weight() int64                   { return resident.WeightDeep }
+func (q *manyPeriods) refs() []leaderboard.PeriodRef { return q.periods }
+func (q *manyPeriods) minSeq(i int) int64            { return q.periods[i].LastSeq }
+func (*manyPeriods) weight() int64                   { return resident.WeightDeep }
 
 type combinedPageQuestion struct {
-	several
+	manyPeriods
 	leaderboard.CombinedQuery
 }
 
@@ -239,14 +239,14 @@ func (q *combinedPageQuestion) appendKey(b []byte) []byte {
 	return appendInts(b, int64(q.Limit), q.Offset, int64(q.Before))
 }
 
-func (q *combinedPageQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+func (q *combinedPageQuestion) query(ctx context.Context, of source) (leaderboard.Answered, error) {
 	return answered(of.CombinedPage(ctx, q.periods, q.CombinedQuery))
 }
 
-func (q *combinedPageQuestion) way() way { return wayUnless(q.Fresh) }
+func (q *combinedPageQuestion) path() path { return pathUnless(q.Uncached) }
 
 type combinedMemberQuestion struct {
-	several
+	manyPeriods
 	leaderboard.CombinedMemberQuery
 }
 
@@ -254,29 +254,29 @@ func (q *combinedMemberQuestion) appendKey(b []byte) []byte {
 	return appendText(append(b, 'M'), q.Member)
 }
 
-func (q *combinedMemberQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+func (q *combinedMemberQuestion) query(ctx context.Context, of source) (leaderboard.Answered, error) {
 	return answered(of.CombinedMember(ctx, q.periods, q.CombinedMemberQuery))
 }
 
-func (q *combinedMemberQuestion) way() way { return wayUnless(q.Fresh) }
+func (q *combinedMemberQuestion) path() path { return pathUnless(q.Uncached) }
 
-func wayUnless(uncached bool) way {
+func pathUnless(uncached bool) path {
 	if uncached {
-		return wayUncached
+		return pathDatabase
 	}
-	return wayOfOne
+	return pathMemoryFirst
 }
 
 // pastQuestion is about a member in several periods. It does not count as reading them from memory: whether that counts
 // depends on the period.
 type pastQuestion struct {
-	several
+	manyPeriods
 	member string
 }
 
 func (q *pastQuestion) appendKey(b []byte) []byte { return appendText(append(b, 'H'), q.member) }
 
-func (q *pastQuestion) ask(ctx context.Context, of source) (leaderboard.Answered, error) {
+func (q *pastQuestion) query(ctx context.Context, of source) (leaderboard.Answered, error) {
 	found, err := of.Past(ctx, q.periods, q.member)
 	if err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ func (q *pastQuestion) ask(ctx context.Context, of source) (leaderboard.Answered
 }
 
 func (*pastQuestion) weight() int64 { return 0 }
-func (*pastQuestion) way() way      { return wayOfOne }
+func (*pastQuestion) path() path    { return pathMemoryFirst }
 
 // past is a query for a member's entries in several periods, as leaderboard.Answered.
 type past []leaderboard.PastEntry

@@ -48,27 +48,27 @@ func NewReader(redis *topn.Copies, db Database, opts ReaderOptions) *Reader {
 
 // Page implements leaderboard.Rankings.
 func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	return as[*leaderboard.Page](r.answer(ctx, newAsked(pageQuestion{about{p}, q})))
+	return as[*leaderboard.Page](r.answer(ctx, newPending(pageQuestion{onePeriod{p}, q})))
 }
 
 // Members implements leaderboard.Rankings.
 func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	return as[*leaderboard.Standings](r.answer(ctx, newAsked(membersQuestion{about{p}, q})))
+	return as[*leaderboard.Standings](r.answer(ctx, newPending(membersQuestion{onePeriod{p}, q})))
 }
 
 // ScoreRank implements leaderboard.Rankings.
 func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	return as[*leaderboard.ScoreRank](r.answer(ctx, newAsked(scoreQuestion{about{p}, q})))
+	return as[*leaderboard.ScoreRank](r.answer(ctx, newPending(scoreQuestion{onePeriod{p}, q})))
 }
 
 // Distribution implements leaderboard.Rankings.
 func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
-	return as[*leaderboard.Distribution](r.answer(ctx, newAsked(distributionQuestion{about{p}, q})))
+	return as[*leaderboard.Distribution](r.answer(ctx, newPending(distributionQuestion{onePeriod{p}, q})))
 }
 
 // Moves implements leaderboard.Rankings.
 func (r *Reader) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
-	return as[*leaderboard.Moves](r.answer(ctx, newAsked(movesQuestion{about{p}, q})))
+	return as[*leaderboard.Moves](r.answer(ctx, newPending(movesQuestion{onePeriod{p}, q})))
 }
 
 // Alone runs a question that no layer but the database can answer, in a separate slot.
@@ -89,7 +89,7 @@ func as[V leaderboard.Answered](a leaderboard.Answered, err error) (none V, _ er
 }
 
 // answer answers a question, and counts the answer.
-func (r *Reader) answer(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+func (r *Reader) answer(ctx context.Context, q *pending) (leaderboard.Answered, error) {
 	a, err := r.nearest(ctx, q)
 	if err != nil {
 		return nil, err
@@ -99,11 +99,11 @@ func (r *Reader) answer(ctx context.Context, q *asked) (leaderboard.Answered, er
 }
 
 // nearest returns the answer of the first layer whose answer is new enough.
-func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, error) {
+func (r *Reader) nearest(ctx context.Context, q *pending) (leaderboard.Answered, error) {
 	var failure error
 	var old leaderboard.Answered // of a layer that lacks the last commits
 	for _, l := range r.layersFor(q.question) {
-		a, verdict, err := r.ask(ctx, l, q)
+		a, verdict, err := r.query(ctx, l, q)
 		switch {
 		case isAnswer(err) && (a == nil || verdict == feed.VerdictFresh):
 			if !errors.Is(err, leaderboard.ErrSeqAhead) { // kept answers may still be good
@@ -136,23 +136,23 @@ func (r *Reader) nearest(ctx context.Context, q *asked) (leaderboard.Answered, e
 }
 
 func (r *Reader) layersFor(q question) []layer {
-	switch q.way() {
-	case wayUncached:
+	switch q.path() {
+	case pathDatabase:
 		return r.uncached
-	case wayOnce:
+	case pathUnshared:
 		return r.once
-	case wayOfMany:
+	case pathKeptFirst:
 		return r.forMany
 	}
 	return r.forOne
 }
 
 // found notes that an answer of a layer is good, and returns the form in which it goes out.
-func (r *Reader) found(l layer, q *asked, a leaderboard.Answered) leaderboard.Answered {
+func (r *Reader) found(l layer, q *pending, a leaderboard.Answered) leaderboard.Answered {
 	switch {
 	case l == r.memory:
 		r.opts.Observer.MemoryAnswered()
-		if q.way() == wayOfMany {
+		if q.path() == pathKeptFirst {
 			return r.kept.put(q, a)
 		}
 	case l == r.kept:

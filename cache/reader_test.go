@@ -51,13 +51,13 @@ func (s *worldDatabase) enter(ctx context.Context, minSeq int64) (cachetest.Orac
 	return o, err
 }
 
-// Ask counts once, however many questions there are.
-func (s *worldDatabase) Ask(ctx context.Context, _ leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+// Query counts once, however many questions there are.
+func (s *worldDatabase) Query(ctx context.Context, _ leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	o, err := s.enter(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	return storetest.AskEach(ctx, told{nil, o}, leaderboard.PeriodRef{}, questions), nil
+	return storetest.QueryEach(ctx, told{nil, o}, leaderboard.PeriodRef{}, questions), nil
 }
 
 // told is the answers of a world at one state.
@@ -197,14 +197,14 @@ func TestReaderKeys(t *testing.T) {
 	other.Rules = new(cachetest.Rules(func(r *leaderboard.Rules) { r.Order = leaderboard.OrderAsc }))
 	keys := map[string]string{}
 	for name, key := range map[string]string{
-		"a":     newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"a"}}}).key,
-		"ab":    newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"ab"}}}).key,
-		"a b":   newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"a", "b"}}}).key,
-		"ab ''": newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"ab", ""}}}).key,
-		"\x01a": newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Members: []string{"\x01a"}}}).key,
-		"dense": newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{"a"}}}).key,
-		"all":   newAsked(membersQuestion{about{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeAll}, Members: []string{"a"}}}).key,
-		"asc":   newAsked(membersQuestion{about{other}, leaderboard.MembersQuery{Members: []string{"a"}}}).key,
+		"a":     newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"a"}}}).key,
+		"ab":    newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"ab"}}}).key,
+		"a b":   newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"a", "b"}}}).key,
+		"ab ''": newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"ab", ""}}}).key,
+		"\x01a": newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"\x01a"}}}).key,
+		"dense": newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{"a"}}}).key,
+		"all":   newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeAll}, Members: []string{"a"}}}).key,
+		"asc":   newPending(membersQuestion{onePeriod{other}, leaderboard.MembersQuery{Members: []string{"a"}}}).key,
 	} {
 		if twin, ok := keys[key]; ok {
 			t.Errorf("%s and %s have one key", name, twin)
@@ -214,12 +214,12 @@ func TestReaderKeys(t *testing.T) {
 	q := leaderboard.PageQuery{Limit: 3}
 	newer := q
 	newer.MinSeq = 9
-	if newAsked(pageQuestion{about{p}, q}).key != newAsked(pageQuestion{about{p}, newer}).key {
+	if newPending(pageQuestion{onePeriod{p}, q}).key != newPending(pageQuestion{onePeriod{p}, newer}).key {
 		t.Error("min_seq is no part of what is asked for")
 	}
 	tied := q
 	tied.Mode = leaderboard.ModeTied
-	if newAsked(pageQuestion{about{p}, q}).key != newAsked(pageQuestion{about{p}, tied}).key {
+	if newPending(pageQuestion{onePeriod{p}, q}).key != newPending(pageQuestion{onePeriod{p}, tied}).key {
 		t.Error("a page in mode strict has tied ranks too")
 	}
 }
@@ -257,7 +257,7 @@ func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 		q := &lagging{answers: answers}
 		o := ReaderOptions{}.withDefaults()
 		server := &topn.Server[*lookUps]{Breaker: topn.NewBreaker(time.Now, func(bool) {})}
-		if _, err := (&copies{opts: &o}).ask(t.Context(), q, server); !errors.Is(err, last) || q.asked != 2 {
+		if _, err := (&copies{opts: &o}).query(t.Context(), q, server); !errors.Is(err, last) || q.asked != 2 {
 			t.Errorf("behind, then %v: %v after %d questions", last, err, q.asked)
 		}
 	}
@@ -270,7 +270,7 @@ type lagging struct {
 	asked   int
 }
 
-func (q *lagging) askCopy(context.Context, copySource) (leaderboard.Answered, bool, error) {
+func (q *lagging) queryCopy(context.Context, copySource) (leaderboard.Answered, bool, error) {
 	q.asked++
 	return nil, false, q.answers[q.asked-1]
 }

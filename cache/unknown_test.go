@@ -116,7 +116,7 @@ func TestUnknownBoards(t *testing.T) {
 		for i := range 3 * catalogBoards {
 			absent(fmt.Sprint("n", i))
 		}
-		if n, _ := c.listed.none.Size(); n > catalogBoards {
+		if n, _ := c.listings.none.Size(); n > catalogBoards {
 			t.Errorf("%d names are kept", n)
 		}
 	})

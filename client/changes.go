@@ -21,7 +21,7 @@ type Changes struct {
 }
 
 // Changes returns the next changes of a board, each once. It returns no changes if there are none yet; with Wait it first waits
-// that long. Needs scope admin. Errors: leaderboard.ErrHistoryChanged, leaderboard.ErrFeedPruned; after either, export the board
+// that long. Needs scope admin. Errors: leaderboard.ErrIncarnationChanged, leaderboard.ErrFeedPruned; after either, export the board
 // and continue from the Cursor of the Export.
 func (c *Client) Changes(ctx context.Context, board string, q ChangesQuery) (Changes, error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "changes"), Query: api.Values(q), Timeout: q.Wait})

@@ -518,7 +518,7 @@ func changesPart(t *testing.T, c *client.Client) []string {
 		}
 	}
 	makeBoard(t, c, "changes-1", leaderboard.Rules{})
-	if _, err := c.Changes(ctx, "changes-1", client.ChangesQuery{After: page.Cursor}); !errors.Is(err, leaderboard.ErrHistoryChanged) {
+	if _, err := c.Changes(ctx, "changes-1", client.ChangesQuery{After: page.Cursor}); !errors.Is(err, leaderboard.ErrIncarnationChanged) {
 		t.Errorf("a board that was made again: %v", err)
 	}
 	return []string{"readChanges"}

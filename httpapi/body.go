@@ -15,7 +15,7 @@ import (
 // Decode decodes the body into dst. An empty body is an error unless it is optional. Decode is called once: it gives the body
 // back.
 func (c *Call) Decode(dst any, optional bool, may *wire.Emptiness, options ...json.Options) error {
-	defer c.shared.guard.Intake.Drop(&c.body)
+	defer c.shared.guard.Bodies.Drop(&c.body)
 	if len(c.body.Bytes) == 0 && optional {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (c *Call) Decode(dst any, optional bool, may *wire.Emptiness, options ...js
 
 // decodeEntries decodes the body of a submit into dst. It returns the numbers for which single entries are rejected.
 func decodeEntries(c *Call, dst any) (odd wire.OddNumbers, err error) {
-	defer c.shared.guard.Intake.Drop(&c.body)
+	defer c.shared.guard.Bodies.Drop(&c.body)
 	err = wire.DecodeBody(c.R.Header, false, c.body.Bytes, dst, nil, &odd)
 	return odd, err
 }
@@ -48,7 +48,7 @@ func (c *Call) takeBody() error {
 	if c.R.ContentLength == 0 {
 		return nil
 	}
-	if err := c.shared.guard.Intake.Read(&c.body, c.W, c.R, limit); err != nil {
+	if err := c.shared.guard.Bodies.Read(&c.body, c.W, c.R, limit); err != nil {
 		return err
 	}
 	c.extendDeadlines(c.Route.ExtraTime) // or the deadlines of the body would end the work: the server continues to read, to notice a client that leaves

@@ -132,8 +132,8 @@ func TestETagOfAllRanks(t *testing.T) {
 	}
 }
 
-// TestOtherHistory: neither a tag nor a cursor of a period is one of another that has its id since a restore.
-func TestOtherHistory(t *testing.T) {
+// TestOtherIncarnation: neither a tag nor a cursor of a period is one of another that has its id since a restore.
+func TestOtherIncarnation(t *testing.T) {
 	t.Parallel()
 	rules := leaderboard.Rules{}.WithDefaults()
 	lost, made := leaderboard.PeriodRef{ID: 7, Incarnation: 1, Rules: &rules}, leaderboard.PeriodRef{ID: 7, Incarnation: 2, Rules: &rules}

@@ -75,7 +75,7 @@ func TestUnsentBodies(t *testing.T) {
 	for range n {
 		srv.open(announced("/v1/boards/b/ranks", apitest.NoKey, 100<<10))
 	}
-	arriving := e.api.shared.guard.Intake.Now
+	arriving := e.api.shared.guard.Bodies.Now
 	await(t, "all bodies are waited for", func() bool { bodies, _ := arriving(); return bodies == n })
 	for i := range 50 {
 		srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, i, i)}).Want(200)
@@ -137,7 +137,7 @@ func TestStalledBodiesGiveWay(t *testing.T) {
 	for i := range conns {
 		conns[i] = srv.open(announced("/v1/boards/b/scores", apitest.WriteKey, 64<<10) + part)
 	}
-	await(t, "the room is taken", func() bool { _, bytes := e.api.shared.guard.Intake.Now(); return bytes > 200<<10 })
+	await(t, "the room is taken", func() bool { _, bytes := e.api.shared.guard.Bodies.Now(); return bytes > 200<<10 })
 	large := strings.Repeat(" ", 100<<10) + `{"entries":[{"member":"m","score":1}]}`
 	await(t, "a stalled body gives way", func() bool {
 		return srv.do(apitest.Ask{Method: "POST", Path: "/v1/boards/b/scores", Key: apitest.WriteKey, Body: large}).Status == 200

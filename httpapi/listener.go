@@ -41,12 +41,12 @@ func Listener(l net.Listener, limits ConnLimits) net.Listener {
 	if limits.Observer == nil {
 		limits.Observer = unobserved{}
 	}
-	return &listener{Listener: l, doors: doors{limits: limits, from: map[netip.Addr]int{}}}
+	return &listener{Listener: l, count: connCount{limits: limits, from: map[netip.Addr]int{}}}
 }
 
 type listener struct {
 	net.Listener
-	doors     doors
+	count     connCount
 	lingering atomic.Int64 // connections refused and not closed yet
 }
 
@@ -59,9 +59,9 @@ func (l *listener) Accept() (net.Conn, error) {
 			return accepted, err
 		}
 		from := addressOf(tcp)
-		if l.doors.enter(from) {
+		if l.count.enter(from) {
 			setBuffers(tcp, connBuffer)
-			return &conn{TCPConn: tcp, leave: sync.OnceFunc(func() { l.doors.leave(from) })}, nil
+			return &conn{TCPConn: tcp, leave: sync.OnceFunc(func() { l.count.leave(from) })}, nil
 		}
 		l.refuse(tcp)
 	}
@@ -78,15 +78,15 @@ const (
 // refuse answers a connection without reading the request. It does not block: the answer fits the connection's
 // buffer.
 func (l *listener) refuse(tcp *net.TCPConn) {
-	l.doors.limits.Observer.ConnectionRefused()
-	if l.doors.limits.TLS {
+	l.count.limits.Observer.ConnectionRefused()
+	if l.count.limits.TLS {
 		_ = tcp.Close()
 		return
 	}
 	k := wire.KindOf(wire.CodeOverloaded)
 	_ = tcp.SetDeadline(time.Now().Add(lingerFor))
 	_, _ = tcp.Write(rawProblem(
-		api.Problem{Type: k.Type(l.doors.limits.Base), Title: k.Title, Status: k.Status, Detail: "The server has as many connections as it takes."},
+		api.Problem{Type: k.Type(l.count.limits.Base), Title: k.Title, Status: k.Status, Detail: "The server has as many connections as it takes."},
 		"Retry-After: "+strconv.Itoa(wire.RetryAfter(k.Wait))+"\r\n",
 	))
 	if l.lingering.Add(1) > MaxLingering {
@@ -102,8 +102,8 @@ func (l *listener) refuse(tcp *net.TCPConn) {
 	}()
 }
 
-// doors count the connections that are open. All methods may be called concurrently.
-type doors struct {
+// connCount counts the connections that are open. All methods may be called concurrently.
+type connCount struct {
 	limits ConnLimits
 
 	mu   sync.Mutex
@@ -111,7 +111,7 @@ type doors struct {
 	from map[netip.Addr]int // open connections by address, for addresses that PerAddress bounds
 }
 
-func (d *doors) enter(from netip.Addr) bool {
+func (d *connCount) enter(from netip.Addr) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	most := d.limits.All
@@ -131,7 +131,7 @@ func (d *doors) enter(from netip.Addr) bool {
 	return true
 }
 
-func (d *doors) leave(from netip.Addr) {
+func (d *connCount) leave(from netip.Addr) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.all--
@@ -144,7 +144,7 @@ func (d *doors) leave(from netip.Addr) {
 }
 
 // bounded reports whether PerAddress bounds an address.
-func (d *doors) bounded(from netip.Addr) bool {
+func (d *connCount) bounded(from netip.Addr) bool {
 	if d.limits.PerAddress <= 0 || from.IsLoopback() {
 		return false
 	}

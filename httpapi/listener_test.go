@@ -77,7 +77,7 @@ func TestTooManyConnections(t *testing.T) {
 
 // TestDoors: the limits of connections by address; no count is left after all connections end.
 func TestDoors(t *testing.T) {
-	d := doors{from: map[netip.Addr]int{}, limits: ConnLimits{All: 20, PerAddress: 2, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
+	d := connCount{from: map[netip.Addr]int{}, limits: ConnLimits{All: 20, PerAddress: 2, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
 	var in []netip.Addr
 	for address, most := range map[string]int{
 		"192.0.2.1": 2, "192.0.2.2": 2, "::ffff:192.0.2.3": 2, "10.1.2.3": 4, "127.0.0.1": 4, "::1": 4, "2001:db8::1": 2, "fe80::1%eth0": 2,

@@ -52,7 +52,7 @@ func (h *combinedReader) member(c *Call) error {
 		q := leaderboard.CombinedMemberQuery{Mode: s.Query.Mode, Member: member}
 		found, err := h.Rankings.CombinedMember(c.Ctx, s.Refs, q)
 		if err == nil && !s.Reached(found.States) {
-			q.Fresh = true
+			q.Uncached = true
 			if found, err = h.Rankings.CombinedMember(c.Ctx, s.Refs, q); err == nil && !s.Reached(found.States) {
 				err = leaderboard.ErrSeqAhead
 			}
@@ -99,7 +99,7 @@ func (h *combinedReader) page(c *Call, s *Selection, q leaderboard.CombinedQuery
 	if err == nil && s.Reached(page.States) || err != nil && !notRanked {
 		return page, err
 	}
-	q.Fresh = true
+	q.Uncached = true
 	if page, err = h.Rankings.CombinedPage(c.Ctx, s.Refs, q); err == nil && !s.Reached(page.States) {
 		err = leaderboard.ErrSeqAhead
 	}

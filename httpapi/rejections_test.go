@@ -55,7 +55,7 @@ func TestRejectionsWaitAlike(t *testing.T) {
 		"no place":                      {apitest.Ask{Method: "GET", Path: "/v1/boards/b/top"}, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
 		"no place, with a body":         {ranks, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
 		"no place, with a submission":   {scores, func(e *env) { e.api.shared.guard.Served = guard.NewPermits(0, &leaderboard.OverloadError{}) }},
-		"no room for the body":          {ranks, func(e *env) { e.api.shared.guard.Intake.Transit = guard.NewTransit(0, "full") }},
+		"no room for the body":          {ranks, func(e *env) { e.api.shared.guard.Bodies.BodyBudget = guard.NewBodyBudget(0, "full") }},
 		"no time, before the body":      {scores, func(e *env) { e.fake.OnAdmit = func(string, int64) error { return &leaderboard.OverloadError{} } }},
 		"no time, found after the body": {scores, func(e *env) { e.fake.Fails["Submit"] = &leaderboard.OverloadError{} }},
 	} {

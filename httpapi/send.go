@@ -61,7 +61,7 @@ func (a *response) deliver(status int, body []byte, held int) error {
 		delete(h, "Content-Encoding")
 		return err
 	}
-	defer a.shared.guard.Outgo.End(leaves)
+	defer a.shared.guard.Answers.End(leaves)
 	a.Status = status
 	a.sendWhole(body)
 	a.W.WriteHeader(status)
@@ -70,7 +70,7 @@ func (a *response) deliver(status int, body []byte, held int) error {
 		if _, err := a.W.Write(part); err != nil {
 			break // the client is gone
 		}
-		a.shared.guard.Outgo.GoOn(leaves, func() { _ = connection.SetWriteDeadline(sendUntil(began, time.Now())) })
+		a.shared.guard.Answers.GoOn(leaves, func() { _ = connection.SetWriteDeadline(sendUntil(began, time.Now())) })
 	}
 	return nil
 }
@@ -104,16 +104,16 @@ func sendUntil(began, now time.Time) time.Time {
 
 // leave counts the bytes of an answer until it is sent; it returns nil for an answer that fits the kernel's buffer. Without
 // room it refuses a read, with an ErrOverloaded; the result of a write is always sent.
-func (a *response) leave(bytes int) (*guard.Passage, error) {
+func (a *response) leave(bytes int) (*guard.Reservation, error) {
 	if bytes <= connBuffer {
 		return nil, nil //nolint:nilnil // nothing is to be counted
 	}
 	connection := http.NewResponseController(a.W)
-	p := guard.NewPassage(func() { _ = connection.SetWriteDeadline(time.Unix(1, 0)) })
-	a.shared.guard.Outgo.Begin(p)
-	err := a.shared.guard.Outgo.Grow(p, int64(bytes))
+	p := guard.NewReservation(func() { _ = connection.SetWriteDeadline(time.Unix(1, 0)) })
+	a.shared.guard.Answers.Begin(p)
+	err := a.shared.guard.Answers.Grow(p, int64(bytes))
 	if err != nil && (a.read || a.R.Method == http.MethodGet || a.R.Method == http.MethodHead) {
-		a.shared.guard.Outgo.End(p)
+		a.shared.guard.Answers.End(p)
 		return nil, err
 	}
 	return p, nil

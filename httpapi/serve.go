@@ -58,7 +58,7 @@ func (c *Call) run() (err error) {
 		c.W.Header().Set("Connection", "close")
 	}
 	if c.Route.Body != api.BodyNone {
-		defer c.shared.guard.Intake.Drop(&c.body)
+		defer c.shared.guard.Bodies.Drop(&c.body)
 		if err := c.letIn(); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (c *Call) run() (err error) {
 // fail answers with the problem of err, and logs an internal error, which only the operator can repair.
 func (c *Call) fail(err error) {
 	if !c.bodyTaken && c.R.ContentLength != 0 {
-		c.shared.guard.Intake.Leave(c.W)
+		c.shared.guard.Bodies.Leave(c.W)
 	}
 	if c.R.Method == http.MethodGet || c.R.Method == http.MethodHead {
 		err = wire.OfRead(err)

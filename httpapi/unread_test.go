@@ -169,7 +169,7 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 		entries[i] = leaderboard.Submission{Member: fmt.Sprintf("%064d", i), Score: int64(i)}
 	}
 	e.Board("b", leaderboard.Rules{}, entries...)
-	srv, out := newServer(t, e), e.api.shared.guard.Outgo
+	srv, out := newServer(t, e), e.api.shared.guard.Answers
 	size := len(e.Get(apitest.NoKey, "/v1/boards/b/top?limit=1000").Want(200).Body)
 	if size < 4*connBuffer || size > memory/4 {
 		t.Fatalf("an answer has %d bytes", size)

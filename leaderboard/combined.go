@@ -18,14 +18,14 @@ type CombinedQuery struct {
 	AfterBoard string // name of a board, which need not be among the queried boards
 	Around     string // member; the page has Before entries ahead of its best entry, as in PageQuery
 	Before     int
-	Fresh      bool // no copies: all periods are read from the database, at the call or later
+	Uncached   bool // no copies: all periods are read from the database, at the call or later
 }
 
 // CombinedMemberQuery asks for all entries of a member.
 type CombinedMemberQuery struct {
-	Mode   Mode // strict, tied, or all
-	Member string
-	Fresh  bool // as in CombinedQuery
+	Mode     Mode // strict, tied, or all
+	Member   string
+	Uncached bool // as in CombinedQuery
 }
 
 // CombinedRanked is an entry with its strict and tied ranks among the entries of all boards, and its board. Its dense

@@ -77,9 +77,9 @@ var (
 	// ErrFeedPruned is for a client that follows the changes: the log no longer has the next change, so the client must
 	// export again.
 	ErrFeedPruned = &Error{Code: "log-pruned", text: "changes are not kept any more"}
-	// ErrHistoryChanged: the database never had, or has lost, the state from which a reader of the change log
+	// ErrIncarnationChanged: the database never had, or has lost, the state from which a reader of the change log
 	// continues: it was restored from a backup, or the board was made again.
-	ErrHistoryChanged = &Error{Code: "history-changed", text: "the period has another history"}
+	ErrIncarnationChanged = &Error{Code: "history-changed", text: "the period has another history"}
 )
 
 // Codes of the rules that an input can break. They are stable: clients distinguish rejections by them.

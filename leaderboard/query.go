@@ -206,9 +206,9 @@ func MetadataMoved(found [][]EntryMetadata) bool {
 }
 
 // BatchRankings answers several questions about one period at once, all at one state, for little more than the price of
-// one question. Ask returns an answer to each question; a failure, such as for a member who is not ranked, affects only
+// one question. Query returns an answer to each question; a failure, such as for a member who is not ranked, affects only
 // its question. An error affects all.
 type BatchRankings interface {
 	Rankings
-	Ask(ctx context.Context, p PeriodRef, questions []Question) ([]Answer, error)
+	Query(ctx context.Context, p PeriodRef, questions []Question) ([]Answer, error)
 }

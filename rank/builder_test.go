@@ -113,10 +113,10 @@ func TestBuilderRefuses(t *testing.T) {
 		{"to is longer than a key", func(b *Builder) error { return b.Append(at(7), "l"+Key(make([]byte, maxBound)), 1) }, ErrCut},
 		{"after the last", func(b *Builder) error { return errors.Join(b.Append(at(7), "", 1), b.Append(at(7), "m", 1)) }, ErrCut},
 		{"older than what is folded", func(b *Builder) error { return b.Append(at(6), "l", 1) }, ErrGap},
-		{"another history", func(b *Builder) error {
+		{"another incarnation", func(b *Builder) error {
 			return b.Append(State{Revision: leaderboard.Revision{Seq: 7, AsOf: 8}}, "l", 1)
 		}, ErrDiverged},
-		{"another history than the newest", func(b *Builder) error {
+		{"another incarnation than the newest", func(b *Builder) error {
 			return errors.Join(b.Append(at(9), "l", 1), b.Append(State{Revision: leaderboard.Revision{Seq: 9, AsOf: 10}}, "m", 1))
 		}, ErrDiverged},
 		{"fold before the first", func(*Builder) error { return NewBuilder(1).Fold(Codec{}, commit(1)) }, ErrUnfinished},

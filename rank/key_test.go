@@ -161,7 +161,7 @@ func goldenIndex() *Index {
 
 var goldenBytes = strings.Join([]string{
 	"4c425249 02 00",                    // LBRI, version, flags
-	"05 05 ac02 8080f28183898506 0d 03", // target, history, seq, as_of, total, buckets
+	"05 05 ac02 8080f28183898506 0d 03", // target, incarnation, seq, as_of, total, buckets
 	"05",                                // count
 	"00 1a 7fffffffffffffa5 7fffffffffffffff 8005738e4b558780 7531 08", // shared, added, boundary, count
 	"17 04 81 753230 00",

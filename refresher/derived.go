@@ -18,7 +18,7 @@ const (
 	maxBackoff = 30 * time.Second
 	// yieldTimeout bounds giving up the lead at the end of Run.
 	yieldTimeout = time.Second
-	// restShare: a follower rests for at least this part of the time that its step took.
+	// restShare: a task rests for at least this part of the time that its step took.
 	restShare = 4
 	// passPolls is the number of polls for which this process leaves boards to others after a rule that it does not know:
 	// each of them tries once.
@@ -44,12 +44,12 @@ type deriver struct {
 	queue       *semaphore.Weighted // of steps that wait for a permit in long, or hold one
 
 	list      boardList
-	listed    []*follower         // in the order of their ids; run's goroutine alone, as list and the next two
-	followers map[int64]*follower // by board id
-	turn      int                 // of the board that is woken first
-	foreign   atomic.Bool         // a step met a rule that this server does not know
-	crowded   atomic.Bool         // more boards have moved than may be awake: only rounds wake, and a board that is woken takes one step
-	bySource  atomic.Pointer[map[string][]*follower]
+	listed    []*boardTask         // in the order of their ids; run's goroutine alone, as list and the next two
+	followers map[int64]*boardTask // by board id
+	turn      int                  // of the board that is woken first
+	foreign   atomic.Bool          // a step met a rule that this server does not know
+	crowded   atomic.Bool          // more boards have moved than may be awake: only rounds wake, and a board that is woken takes one step
+	bySource  atomic.Pointer[map[string][]*boardTask]
 
 	mu        sync.Mutex      // guards the fields below
 	ctx       context.Context // of the followers; nil before run and after it
@@ -60,9 +60,9 @@ type deriver struct {
 func newDeriver(run *runner, cfg *Config) *deriver {
 	d := &deriver{
 		runner: run, derived: cfg.Derived, poll: cfg.Poll, gap: cfg.StepGap, stepTimeout: cfg.StepTimeout, log: cfg.Logger, observer: cfg.Observer,
-		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), followers: map[int64]*follower{}, list: boardList{revision: cfg.BoardsRevision},
+		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), followers: map[int64]*boardTask{}, list: boardList{revision: cfg.BoardsRevision},
 	}
-	d.bySource.Store(&map[string][]*follower{})
+	d.bySource.Store(&map[string][]*boardTask{})
 	return d
 }
 
@@ -155,7 +155,7 @@ func (d *deriver) round(ctx context.Context) error {
 		}
 		return err
 	}
-	led := make([]*follower, 0, len(boards))
+	led := make([]*boardTask, 0, len(boards))
 	for i, f := range boards {
 		f.leads(lead[i])
 		if lead[i] {
@@ -172,7 +172,7 @@ func (d *deriver) round(ctx context.Context) error {
 
 // wake wakes the boards that have moved, as many as may be awake: the next round begins with the boards that could not
 // be woken. The other boards reflected their sources when the database was asked.
-func (d *deriver) wake(led []*follower, moved []bool, sent time.Time) {
+func (d *deriver) wake(led []*boardTask, moved []bool, sent time.Time) {
 	refused := -1
 	for i := range led {
 		at := (d.turn + i) % len(led)
@@ -189,8 +189,8 @@ func (d *deriver) wake(led []*follower, moved []bool, sent time.Time) {
 
 // readBoards reads the list of derived boards and adds and removes followers accordingly.
 func (d *deriver) readBoards(ctx context.Context) error {
-	var all []*follower
-	listed, bySource := map[int64]bool{}, map[string][]*follower{}
+	var all []*boardTask
+	listed, bySource := map[int64]bool{}, map[string][]*boardTask{}
 	for after := int64(0); ; {
 		boards, err := d.derived.DerivedBoards(ctx, after, listChunk)
 		if err != nil {
@@ -220,17 +220,17 @@ func (d *deriver) readBoards(ctx context.Context) error {
 	return nil
 }
 
-// follow returns the follower of a board.
-func (d *deriver) follow(b *leaderboard.DerivedBoard) *follower {
+// follow returns the task of a board.
+func (d *deriver) follow(b *leaderboard.DerivedBoard) *boardTask {
 	f := d.followers[b.ID]
 	if f == nil {
-		f = &follower{deriver: d, id: b.ID, board: b.Name}
+		f = &boardTask{deriver: d, id: b.ID, board: b.Name}
 		d.followers[b.ID] = f
 	}
 	return f
 }
 
-// begin counts one more follower that takes steps, and returns the context of its steps; ok is false when there are
+// begin counts one more task that takes steps, and returns the context of its steps; ok is false when there are
 // enough of them, or the deriver is ending.
 func (d *deriver) begin() (ctx context.Context, ok bool) {
 	d.mu.Lock()
@@ -268,8 +268,8 @@ func (d *deriver) letOthersLead(ctx context.Context) {
 	d.yield(ctx)
 }
 
-// follower takes the steps of one board. It has a goroutine only while it is awake.
-type follower struct {
+// boardTask takes the steps of one board. It has a goroutine only while it is awake.
+type boardTask struct {
 	deriver *deriver
 	id      int64
 	board   string
@@ -294,7 +294,7 @@ type lastStep struct {
 }
 
 // wakeUp begins a step, or another one after the step under way. It returns false when too many boards are awake.
-func (f *follower) wakeUp() bool {
+func (f *boardTask) wakeUp() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -318,7 +318,7 @@ func (f *follower) wakeUp() bool {
 }
 
 // leads notes whether this process leads the board.
-func (f *follower) leads(lead bool) {
+func (f *boardTask) leads(lead bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -332,14 +332,14 @@ func (f *follower) leads(lead bool) {
 
 // unsure notes that it is not known which process leads the board. It takes no steps then, and its lag grows until it is known
 // that another process leads it.
-func (f *follower) unsure() {
+func (f *boardTask) unsure() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lead = false
 }
 
 // end ends the steps of a board that is gone.
-func (f *follower) end() {
+func (f *boardTask) end() {
 	f.leads(false)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -349,7 +349,7 @@ func (f *follower) end() {
 }
 
 // followed notes that there was nothing to do at a moment.
-func (f *follower) followed(at time.Time) {
+func (f *boardTask) followed(at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.lead && !f.awake {
@@ -359,14 +359,14 @@ func (f *follower) followed(at time.Time) {
 }
 
 // lastStep returns the result of the last step, false without the lead.
-func (f *follower) lastStep() (lastStep, bool) {
+func (f *boardTask) lastStep() (lastStep, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.last, !f.last.began.IsZero()
 }
 
 // stepped notes what a step found.
-func (f *follower) stepped(last lastStep) {
+func (f *boardTask) stepped(last lastStep) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.lead || last == (lastStep{}) {
@@ -376,7 +376,7 @@ func (f *follower) stepped(last lastStep) {
 
 // run takes steps until there is nothing to do, one fails or ctx ends. At least a part of the time that a step took
 // passes before the next one, and after failures longer and longer, asleep.
-func (f *follower) run(ctx context.Context) {
+func (f *boardTask) run(ctx context.Context) {
 	for stepped := false; f.goesOn(ctx, stepped); stepped = true {
 		start := time.Now()
 		err := f.step(ctx)
@@ -391,7 +391,7 @@ func (f *follower) run(ctx context.Context) {
 
 // goesOn reports whether to take another step now; otherwise the board goes to sleep. When other boards wait to be
 // woken it goes to sleep after one step, and a later round finds the remaining work.
-func (f *follower) goesOn(ctx context.Context, stepped bool) bool {
+func (f *boardTask) goesOn(ctx context.Context, stepped bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	again := f.again && (!stepped || !f.deriver.crowded.Load())
@@ -406,7 +406,7 @@ func (f *follower) goesOn(ctx context.Context, stepped bool) bool {
 }
 
 // count counts failures in a row; it logs the first one, and the success after it.
-func (f *follower) count(ctx context.Context, err error) {
+func (f *boardTask) count(ctx context.Context, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil {
@@ -424,7 +424,7 @@ func (f *follower) count(ctx context.Context, err error) {
 }
 
 // succeeded ends a row of failures. mu is held.
-func (f *follower) succeeded() {
+func (f *boardTask) succeeded() {
 	if f.failures > 0 {
 		f.deriver.log.Info("a derived board follows its sources again", "board", f.board, "was", f.failure)
 	}
@@ -435,7 +435,7 @@ func (f *follower) succeeded() {
 // permits, so that other boards continue. While it waits for a permit it holds nothing, and then it starts over: a step
 // that waited in the middle would keep a snapshot and a connection open. When too many wait, a later round wakes it
 // again: a board that waits counts as awake, and would keep others from being woken.
-func (f *follower) step(ctx context.Context) error {
+func (f *boardTask) step(ctx context.Context) error {
 	long, err := f.stepWith(ctx, f.deriver.short, false)
 	if err != nil || !long || !f.deriver.queue.TryAcquire(1) {
 		return err
@@ -446,7 +446,7 @@ func (f *follower) step(ctx context.Context) error {
 }
 
 // stepWith takes a step with a permit of the kind given, and reports whether nothing was done because it takes long.
-func (f *follower) stepWith(ctx context.Context, kind *semaphore.Weighted, mayBeLong bool) (long bool, err error) {
+func (f *boardTask) stepWith(ctx context.Context, kind *semaphore.Weighted, mayBeLong bool) (long bool, err error) {
 	if err := kind.Acquire(ctx, 1); err != nil {
 		return false, err
 	}

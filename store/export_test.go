@@ -52,5 +52,5 @@ func (s *Store) ReadLimited(ctx context.Context, query string) error {
 // AtMutex returns how many writers are at a board, or wait for it.
 func (s *Store) AtMutex(board string) int { return s.Writer.AtMutex(board) }
 
-// LockedOut reports whether another session did not give up the lock of a board.
-func (s *Store) LockedOut(board string) bool { return s.Writer.LockedOut(board) }
+// Blocked reports whether another session did not give up the lock of a board.
+func (s *Store) Blocked(board string) bool { return s.Writer.Blocked(board) }

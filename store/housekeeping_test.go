@@ -85,7 +85,7 @@ func TestSweepWaitsForNobody(t *testing.T) {
 
 		release()
 		releaseEntry()
-		dbtest.Eventually(t, "the board is tried again", func() bool { return !s.LockedOut("stuck") })
+		dbtest.Eventually(t, "the board is tried again", func() bool { return !s.Blocked("stuck") })
 		for range 2 { // the second run deletes what the first one gives up late
 			if err := s.Housekeeping.Sweep(t.Context()); err != nil {
 				t.Error(err)

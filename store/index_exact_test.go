@@ -77,7 +77,7 @@ type among struct {
 }
 
 func (a among) ask(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.Question) leaderboard.Answer {
-	answers, err := a.Entries.Ask(ctx, ref, append([]leaderboard.Question{q}, a.others...))
+	answers, err := a.Entries.Query(ctx, ref, append([]leaderboard.Question{q}, a.others...))
 	if err != nil {
 		return leaderboard.Answer{Err: err}
 	}

@@ -46,7 +46,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 		dbtest.Eventually(t, "few connections wait for locks", func() bool {
 			waits, tries := waiting(t, watch, "FOR UPDATE"), 0
 			for i := range locked {
-				if s.LockedOut(fmt.Sprint("locked", i)) {
+				if s.Blocked(fmt.Sprint("locked", i)) {
 					tries++
 				}
 			}
@@ -159,7 +159,7 @@ func TestTriesAreFew(t *testing.T) {
 	}
 }
 
-// othersGoOn makes all kinds of writes except submissions, on boards other than locked0 to locked9, which are locked out.
+// othersGoOn makes all kinds of writes except submissions, on boards other than locked0 to locked9, which are blocked.
 // It must not wait for any of them: with the two connections for that it would take longer than the requests have time.
 func othersGoOn(t *testing.T, s *store.Store) {
 	t.Helper()

@@ -209,7 +209,7 @@ func TestMultiBoardAllOrNothing(t *testing.T) {
 		t.Errorf("the other has %d", got)
 	}
 	release()
-	dbtest.Eventually(t, "the board is tried again", func() bool { return !s.LockedOut("held") })
+	dbtest.Eventually(t, "the board is tried again", func() bool { return !s.Blocked("held") })
 	for range 2 {
 		if r, err := s.Writer.SubmitMultiBoard(t.Context(), req); err != nil || *r.Results[0].Score != 1 || *r.Results[1].Score != 1 {
 			t.Errorf("when it is free: %+v, %v", r, err)

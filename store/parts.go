@@ -15,7 +15,7 @@ type (
 	// Entries answers questions about entries, and reads the change log.
 	Entries = read.Reader
 	// Derived keeps derived boards up to date with their sources.
-	Derived = derived.Follower
+	Derived = derived.Stepper
 	// Indexes is the rank indexes of periods.
 	Indexes = index.Indexes
 	// IndexBuild is a request to build an index.

@@ -113,8 +113,8 @@ func (b *Batcher[K, Q, V]) Waiting() int {
 	return n
 }
 
-// Ask blocks until the question is answered, or ctx ends. Errors: the errors of run, and leaderboard.ErrOverloaded.
-func (b *Batcher[K, Q, V]) Ask(ctx context.Context, key K, question Q) (V, error) {
+// Do blocks until the question is answered, or ctx ends. Errors: the errors of run, and leaderboard.ErrOverloaded.
+func (b *Batcher[K, Q, V]) Do(ctx context.Context, key K, question Q) (V, error) {
 	f := &future[Q, V]{question: question, done: make(chan struct{})}
 	g, err := b.join(key, f)
 	if err == nil {
@@ -380,7 +380,7 @@ type Rankings struct {
 
 // periodKey is the common part of the questions of a batch: the period, and the order of its entries.
 type periodKey struct {
-	id, history     int64
+	id, incarnation int64
 	order, tiebreak leaderboard.Order
 }
 
@@ -432,19 +432,19 @@ func (r *Rankings) answer(ctx context.Context, _ periodKey, questions []question
 	for i := range questions {
 		asked[i] = questions[i].Question
 	}
-	got, err := r.database.Ask(ctx, questions[0].ref, asked)
+	got, err := r.database.Query(ctx, questions[0].ref, asked)
 	for i := range got {
 		answers[i] = Answer[leaderboard.Answer]{Value: got[i], Err: got[i].Err}
 	}
 	return err
 }
 
-func (r *Rankings) ask(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.Question) (leaderboard.Answer, error) {
-	key := periodKey{id: p.ID, history: p.Incarnation}
+func (r *Rankings) query(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.Question) (leaderboard.Answer, error) {
+	key := periodKey{id: p.ID, incarnation: p.Incarnation}
 	if p.Rules != nil {
 		key.order, key.tiebreak = p.Rules.Order, p.Rules.Tiebreak.Order
 	}
-	a, err := r.batches.Ask(ctx, key, question{q, p})
+	a, err := r.batches.Do(ctx, key, question{q, p})
 	return a, unavailable(err)
 }
 
@@ -458,25 +458,25 @@ func unavailable(err error) error {
 
 // Page implements leaderboard.Rankings.
 func (r *Rankings) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	a, err := r.ask(ctx, p, leaderboard.Question{Page: &q})
+	a, err := r.query(ctx, p, leaderboard.Question{Page: &q})
 	return a.Page, err
 }
 
 // Members implements leaderboard.Rankings.
 func (r *Rankings) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	a, err := r.ask(ctx, p, leaderboard.Question{Members: &q})
+	a, err := r.query(ctx, p, leaderboard.Question{Members: &q})
 	return a.Members, err
 }
 
 // ScoreRank implements leaderboard.Rankings.
 func (r *Rankings) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	a, err := r.ask(ctx, p, leaderboard.Question{Score: &q})
+	a, err := r.query(ctx, p, leaderboard.Question{Score: &q})
 	return a.Score, err
 }
 
 // Moves implements leaderboard.Rankings.
 func (r *Rankings) Moves(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
-	a, err := r.ask(ctx, p, leaderboard.Question{Moves: &q})
+	a, err := r.query(ctx, p, leaderboard.Question{Moves: &q})
 	return a.Moves, err
 }
 

@@ -114,7 +114,7 @@ func (a *asking) ask(t *testing.T, ctx context.Context, b *Batcher[string, int, 
 	t.Helper()
 	for _, n := range numbers {
 		go func() {
-			got, err := b.Ask(ctx, key, n)
+			got, err := b.Do(ctx, key, n)
 			if err == nil && got != n*n {
 				t.Errorf("%d got %d", n, got)
 			}
@@ -181,7 +181,7 @@ func TestOvertakingBatchesWait(t *testing.T) {
 			var mu sync.Mutex
 			var came []string
 			ask := func(d time.Duration) {
-				if _, err := b.Ask(t.Context(), "k", d); err != nil {
+				if _, err := b.Do(t.Context(), "k", d); err != nil {
 					t.Error(err)
 				}
 				mu.Lock()
@@ -217,7 +217,7 @@ func TestRefusesByTime(t *testing.T) {
 		pass(time.Second)
 		a.ask(t, t.Context(), b, "k", 10, 10, 9)
 		start := time.Now()
-		if _, err := b.Ask(t.Context(), "k", 10); !errors.Is(err, leaderboard.ErrOverloaded) || time.Since(start) > 0 {
+		if _, err := b.Do(t.Context(), "k", 10); !errors.Is(err, leaderboard.ErrOverloaded) || time.Since(start) > 0 {
 			t.Errorf("%v after %s, want a refusal at once", err, time.Since(start))
 		}
 		a.ask(t, t.Context(), b, "k", 1)
@@ -255,7 +255,7 @@ func TestRefusesWhileBatchesHang(t *testing.T) {
 		for began := time.Now(); time.Since(began) < 4900*time.Millisecond; pass(100 * time.Millisecond) {
 			go func() {
 				asked := time.Now()
-				_, err := b.Ask(t.Context(), "k", 10)
+				_, err := b.Do(t.Context(), "k", 10)
 				var busy *leaderboard.OverloadError
 				if after := time.Since(asked); !errors.As(err, &busy) || busy.Wait < time.Second || after > time.Second || after > 0 && asked.Sub(began) > time.Second {
 					t.Errorf("%v after %s, asked at %s", err, after, asked.Sub(began))
@@ -296,7 +296,7 @@ func TestWaitingBatchesHandTheirSlotsOn(t *testing.T) {
 		var waiting sync.WaitGroup
 		for i := range 20 {
 			waiting.Go(func() {
-				if got, err := b.Ask(t.Context(), "waits", i); got != i || err != nil || time.Since(began) != 3*time.Second {
+				if got, err := b.Do(t.Context(), "waits", i); got != i || err != nil || time.Since(began) != 3*time.Second {
 					t.Errorf("%d, %v after %s", got, err, time.Since(began))
 				}
 			})
@@ -306,7 +306,7 @@ func TestWaitingBatchesHandTheirSlotsOn(t *testing.T) {
 			_ = b.Alone(t.Context(), func(ctx context.Context) error { waits(ctx); return nil })
 		})
 		synctest.Wait()
-		if got, err := b.Ask(t.Context(), "quick", 7); got != 7 || err != nil || time.Since(began) > 0 {
+		if got, err := b.Do(t.Context(), "quick", 7); got != 7 || err != nil || time.Since(began) > 0 {
 			t.Errorf("%d, %v after %s", got, err, time.Since(began))
 		}
 		waiting.Wait()
@@ -333,7 +333,7 @@ func TestTurnsCountFromWhenTheyCame(t *testing.T) {
 		var waiting sync.WaitGroup
 		for _, key := range []string{"first", "second"} {
 			waiting.Go(func() {
-				if _, err := b.Ask(t.Context(), key, 1); err != nil {
+				if _, err := b.Do(t.Context(), key, 1); err != nil {
 					t.Error(err)
 				}
 			})
@@ -394,7 +394,7 @@ func TestWhoHasLeftIsNotSent(t *testing.T) {
 		}
 		gone, leave := context.WithCancel(t.Context())
 		go func() { time.Sleep(time.Millisecond); leave() }()
-		if _, err := b.Ask(gone, "k", 6); !errors.Is(err, context.Canceled) {
+		if _, err := b.Do(gone, "k", 6); !errors.Is(err, context.Canceled) {
 			t.Errorf("a caller that leaves while its batch is under way gets %v", err)
 		}
 		pass(2 * time.Second)

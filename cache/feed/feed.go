@@ -80,7 +80,7 @@ const (
 	// VerdictOld: MaxAge ago the period had a newer revision already, or an answer that was fresh had one.
 	VerdictOld
 	// VerdictDiverged: the database, asked after the answer came, had not reached its revision, or has another branch of the
-	// history, or has no such period. It was restored from a backup, or the period was deleted: the copy must be dropped.
+	// incarnation, or has no such period. It was restored from a backup, or the period was deleted: the copy must be dropped.
 	VerdictDiverged
 )
 
@@ -101,7 +101,7 @@ type Feed struct {
 
 	lastSent atomic.Pointer[time.Time] // when the last round without an error about periods that are read was sent, nil before it
 	failed   atomic.Pointer[time.Time] // when the first of the latest rounds that failed was sent, nil when the last succeeded
-	asking   atomic.Pointer[time.Time] // when the round under way was sent, nil between two
+	querying atomic.Pointer[time.Time] // when the round under way was sent, nil between two
 	clock    atomic.Pointer[sample]    // of leaderboard.ClockPeriod, nil before the first
 }
 
@@ -111,12 +111,12 @@ type period struct {
 	good atomic.Pointer[proof] // of the answers at floor, so that most are judged without the lock; nil: none
 
 	mu      sync.Mutex
-	samples []sample // ascending by sent, each of another revision; the latest is always there
-	seen    []seen   // in answers, since a statement was last sent
-	// denied is the highest revision that the database turned out not to have: no answer up to it is true, unless a statement shows it.
-	denied leaderboard.Revision
-	floor  leaderboard.Revision // the highest of the answers that were fresh
-	raised time.Time            // when it became that
+	samples []sample   // ascending by sent, each of another revision; the latest is always there
+	seen    []sighting // in answers, since a statement was last sent
+	// notReached is the highest revision that the database turned out not to have: no answer up to it is true, unless a statement shows it.
+	notReached    leaderboard.Revision
+	minFresh      leaderboard.Revision // the highest of the answers that were fresh
+	minFreshSince time.Time            // when it became that
 
 	changed chan struct{} // closed when a statement shows a change; nil without a waiting caller
 }
@@ -127,8 +127,8 @@ type proof struct {
 	until time.Time
 }
 
-// seen is the revision of an answer.
-type seen struct {
+// sighting is the revision of an answer.
+type sighting struct {
 	leaderboard.Revision
 	first time.Time
 }
@@ -183,14 +183,14 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 	if now.Sub(latest.sent) > maxAge {
 		return VerdictUnknown
 	}
-	denied := p.denied.Covers(r)
-	if denied && latest.denies(r) {
+	denied := p.notReached.Covers(r)
+	if denied && latest.lacks(r) {
 		return VerdictDiverged
 	}
 	if latest.exists && latest.Incarnation != r.Incarnation {
 		return VerdictUnknown // the next statement shows which of the two is of before a restore
 	}
-	if r.Incarnation == p.floor.Incarnation && r.Seq < p.floor.Seq {
+	if r.Incarnation == p.minFresh.Incarnation && r.Seq < p.minFresh.Seq {
 		return VerdictOld
 	}
 	for _, s := range slices.Backward(p.samples) {
@@ -198,8 +198,8 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 			break
 		}
 		if s.exists && s.Revision == r || !denied && s.isBehind(r) {
-			if r != p.floor {
-				p.floor, p.raised = r, now
+			if r != p.minFresh {
+				p.minFresh, p.minFreshSince = r, now
 				p.good.Store(nil)
 			}
 			if latest.exists && latest.Revision == r {
@@ -225,8 +225,8 @@ func (s *sample) isBehind(r leaderboard.Revision) bool {
 	return !s.exists || s.Incarnation == r.Incarnation && (s.Seq < r.Seq || s.Seq == r.Seq && s.AsOf != r.AsOf)
 }
 
-// denies reports whether the database had not reached a revision at the time of the sample.
-func (s *sample) denies(r leaderboard.Revision) bool {
+// lacks reports whether the database had not reached a revision at the time of the sample.
+func (s *sample) lacks(r leaderboard.Revision) bool {
 	return s.isBehind(r) || s.Incarnation != r.Incarnation
 }
 
@@ -235,9 +235,9 @@ const maxSeen = 16
 
 // see notes that there was an answer at a revision.
 func (p *period) see(r leaderboard.Revision, now time.Time) {
-	known := func(s seen) bool { return s.Revision.Covers(r) }
+	known := func(s sighting) bool { return s.Revision.Covers(r) }
 	if len(p.seen) < maxSeen && !slices.ContainsFunc(p.seen, known) {
-		p.seen = append(p.seen, seen{r, now})
+		p.seen = append(p.seen, sighting{r, now})
 	}
 }
 
@@ -249,17 +249,17 @@ func (f *Feed) Wait(ctx context.Context, id int64) error {
 	return f.await(ctx, f.join(id))
 }
 
-// Ask returns the revision of a period as a statement that was sent after the call has shown it; ok is false when the
+// Query returns the revision of a period as a statement that was sent after the call has shown it; ok is false when the
 // database has no such period, or does not answer. It does not count as reading the period.
-func (f *Feed) Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool) {
-	shown, _ := f.AskAll(ctx, []int64{id})
+func (f *Feed) Query(ctx context.Context, id int64) (r leaderboard.Revision, ok bool) {
+	shown, _ := f.QueryAll(ctx, []int64{id})
 	r, ok = shown[id]
 	return r, ok
 }
 
-// AskAll returns the revisions of several periods as Ask does, without the periods that the database does not have. The map must not be changed.
+// QueryAll returns the revisions of several periods as Query does, without the periods that the database does not have. The map must not be changed.
 // Errors: ErrUnavailable, the error of ctx.
-func (f *Feed) AskAll(ctx context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
+func (f *Feed) QueryAll(ctx context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
 	if f.Away() {
 		return nil, leaderboard.ErrUnavailable
 	}
@@ -353,7 +353,7 @@ func (f *Feed) Clock() (clock leaderboard.Micros, sent time.Time, ok bool) {
 // Away reports whether the database was asked and has not answered for MaxAge: it refuses, or it hangs.
 func (f *Feed) Away() bool {
 	now := f.now()
-	for _, since := range []*time.Time{f.failed.Load(), f.asking.Load()} {
+	for _, since := range []*time.Time{f.failed.Load(), f.querying.Load()} {
 		if since != nil && now.Sub(*since) > f.opts.MaxAge {
 			return true
 		}
@@ -407,7 +407,7 @@ func (f *Feed) Run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-f.joined:
 			began = f.now()
-			err = f.ask(ctx, nil)
+			err = f.query(ctx, nil)
 			if !ticking {
 				ticking = true
 				timer.Reset(f.opts.Interval)
@@ -419,7 +419,7 @@ func (f *Feed) Run(ctx context.Context) {
 				f.failed.Store(nil) // no statements are sent now, so a failure is not known
 				continue
 			}
-			err = f.ask(ctx, active)
+			err = f.query(ctx, active)
 			took := f.now().Sub(began)
 			timer.Reset(max(f.opts.Interval, min(2*took, f.opts.MaxAge/2)) - took)
 		}
@@ -462,8 +462,8 @@ func (f *Feed) active(now time.Time) []int64 {
 	return ids
 }
 
-// ask asks about periods, including the periods that callers wait for, and ends their waiting.
-func (f *Feed) ask(ctx context.Context, ids []int64) error {
+// query asks about periods, including the periods that callers wait for, and ends their waiting.
+func (f *Feed) query(ctx context.Context, ids []int64) error {
 	f.mu.Lock()
 	waiting := f.next
 	f.next = nil
@@ -482,8 +482,8 @@ func (f *Feed) ask(ctx context.Context, ids []int64) error {
 		defer close(waiting.done)
 	}
 	began := f.now()
-	f.asking.Store(&began)
-	defer f.asking.Store(nil)
+	f.querying.Store(&began)
+	defer f.querying.Store(nil)
 	slices.Sort(ids)
 	var failures []error
 	read := false // any of the periods
@@ -560,20 +560,20 @@ func (p *period) note(s sample, maxAge time.Duration) {
 // check finds the answers that were seen before a statement was sent and that the statement denies.
 func (p *period) check(s *sample) {
 	deny := func(r leaderboard.Revision, first time.Time) {
-		if first.Before(s.sent) && s.denies(r) {
-			if p.denied.Incarnation != r.Incarnation {
-				p.denied = r
+		if first.Before(s.sent) && s.lacks(r) {
+			if p.notReached.Incarnation != r.Incarnation {
+				p.notReached = r
 			}
-			p.denied.Seq, p.denied.AsOf = max(p.denied.Seq, r.Seq), max(p.denied.AsOf, r.AsOf)
+			p.notReached.Seq, p.notReached.AsOf = max(p.notReached.Seq, r.Seq), max(p.notReached.AsOf, r.AsOf)
 		}
 	}
-	p.seen = slices.DeleteFunc(p.seen, func(a seen) bool {
+	p.seen = slices.DeleteFunc(p.seen, func(a sighting) bool {
 		deny(a.Revision, a.first)
 		return a.first.Before(s.sent)
 	})
-	if p.floor != (leaderboard.Revision{}) {
-		if deny(p.floor, p.raised); p.denied.Covers(p.floor) {
-			p.floor = leaderboard.Revision{} // answers of the database itself are fresh again
+	if p.minFresh != (leaderboard.Revision{}) {
+		if deny(p.minFresh, p.minFreshSince); p.notReached.Covers(p.minFresh) {
+			p.minFresh = leaderboard.Revision{} // answers of the database itself are fresh again
 		}
 	}
 }

@@ -40,11 +40,11 @@ func (d *database) Revisions(ctx context.Context, periods []int64) (map[int64]le
 	}
 }
 
-// history is the incarnation of all periods here except in TestOtherHistory.
-const history = 77
+// incarnation is the incarnation of all periods here except in TestOtherIncarnation.
+const incarnation = 77
 
 func (d *database) set(id, seq int64) leaderboard.Revision {
-	return d.put(id, leaderboard.Revision{Incarnation: history, Seq: seq, AsOf: leaderboard.Micros(seq * 10)})
+	return d.put(id, leaderboard.Revision{Incarnation: incarnation, Seq: seq, AsOf: leaderboard.Micros(seq * 10)})
 }
 
 // put makes r the revision of a period, and returns it.
@@ -199,11 +199,11 @@ func TestRestored(t *testing.T) {
 		wait(t, w, 1)
 		for range 3 {
 			judge(t, w, copied, VerdictDiverged)
-			judge(t, w, leaderboard.Revision{Incarnation: history, Seq: 8, AsOf: 80}, VerdictDiverged)
+			judge(t, w, leaderboard.Revision{Incarnation: incarnation, Seq: 8, AsOf: 80}, VerdictDiverged)
 			time.Sleep(100 * time.Millisecond)
 		}
 		judge(t, w, restored, VerdictFresh)
-		again := leaderboard.Revision{Incarnation: history, Seq: 7, AsOf: 170} // committed by this server, later
+		again := leaderboard.Revision{Incarnation: incarnation, Seq: 7, AsOf: 170} // committed by this server, later
 		judge(t, w, again, VerdictFresh)
 		d.put(1, again)
 		time.Sleep(100 * time.Millisecond)
@@ -212,7 +212,7 @@ func TestRestored(t *testing.T) {
 		d.set(1, 8)
 		time.Sleep(10 * time.Millisecond)
 		wait(t, w, 1)
-		judge(t, w, leaderboard.Revision{Incarnation: history, Seq: 7, AsOf: 70}, VerdictOld) // of the copy
+		judge(t, w, leaderboard.Revision{Incarnation: incarnation, Seq: 7, AsOf: 70}, VerdictOld) // of the copy
 	})
 }
 
@@ -225,7 +225,7 @@ func TestSameSeqOfAnotherBranch(t *testing.T) {
 		shown := d.set(1, 6)
 		wait(t, w, 1)
 		judge(t, w, shown, VerdictFresh)
-		other := leaderboard.Revision{Incarnation: history, Seq: 6, AsOf: shown.AsOf + 5}
+		other := leaderboard.Revision{Incarnation: incarnation, Seq: 6, AsOf: shown.AsOf + 5}
 		judge(t, w, other, VerdictFresh) // possibly committed since
 		time.Sleep(time.Microsecond)
 		wait(t, w, 1)
@@ -252,9 +252,9 @@ func TestRestoredBelowTheFloor(t *testing.T) {
 	})
 }
 
-// TestOtherHistory: an id that is given again after a restore is another period, whatever its numbers. An answer from
+// TestOtherIncarnation: an id that is given again after a restore is another period, whatever its numbers. An answer from
 // an incarnation that was not shown last waits for the next statement, and is then fresh or diverged.
-func TestOtherHistory(t *testing.T) {
+func TestOtherIncarnation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, d := start(t, Options{})
@@ -290,7 +290,7 @@ func TestFirstRead(t *testing.T) {
 		w, d := start(t, Options{})
 		d.set(1, 6)
 		for range 3 {
-			ahead := leaderboard.Revision{Incarnation: history, Seq: 9, AsOf: 90}
+			ahead := leaderboard.Revision{Incarnation: incarnation, Seq: 9, AsOf: 90}
 			judge(t, w, ahead, VerdictUnknown)
 			time.Sleep(time.Microsecond)
 			if got := w.Check(t.Context(), 1, ahead); got != VerdictDiverged {
@@ -306,7 +306,7 @@ func TestDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, d := start(t, Options{})
-		made := leaderboard.Revision{Incarnation: history, Seq: 0, AsOf: 40}
+		made := leaderboard.Revision{Incarnation: incarnation, Seq: 0, AsOf: 40}
 		wait(t, w, 1)
 		judge(t, w, made, VerdictFresh) // made since it was asked about
 		d.put(1, made)
@@ -340,7 +340,7 @@ func TestNobodyReads(t *testing.T) {
 		if n := d.count(); n < 19 || n > 22 {
 			t.Errorf("%d statements after one reader, want one every 50 ms for a second", n)
 		}
-		judge(t, w, leaderboard.Revision{Incarnation: history, Seq: 5, AsOf: 50}, VerdictUnknown)
+		judge(t, w, leaderboard.Revision{Incarnation: incarnation, Seq: 5, AsOf: 50}, VerdictUnknown)
 		before := time.Now()
 		wait(t, w, 1)
 		if took := time.Since(before); took > 2*time.Millisecond {
@@ -666,7 +666,7 @@ func TestChanged(t *testing.T) {
 			defer cancel()
 			return w.Changed(ctx, id, than)
 		}
-		for _, than := range []leaderboard.Revision{now, {Incarnation: history, Seq: 6, AsOf: 60}} {
+		for _, than := range []leaderboard.Revision{now, {Incarnation: incarnation, Seq: 6, AsOf: 60}} {
 			if err := changed(1, than, 10*time.Second); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("nothing newer than %+v: %v", than, err)
 			}
@@ -683,7 +683,7 @@ func TestChanged(t *testing.T) {
 		if took := (<-done).Sub(set); took <= 0 || took > 100*time.Millisecond {
 			t.Errorf("told after %v", took)
 		}
-		for name, than := range map[string]leaderboard.Revision{"older": now, "another history": {Incarnation: history + 1, Seq: 100, AsOf: 1000}} {
+		for name, than := range map[string]leaderboard.Revision{"older": now, "another incarnation": {Incarnation: incarnation + 1, Seq: 100, AsOf: 1000}} {
 			if err := changed(1, than, time.Second); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -43,9 +43,9 @@ type candidate struct {
 	pinned   bool      // the rules of its board keep it there
 	unfit    bool      // not to be loaded now: the last attempt failed, or its rules keep it out of memory
 
-	mu    sync.Mutex
-	heard leaderboard.Revision // the newest that a commit or the feed has shown
-	moved chan struct{}        // closed when the period has changed, nil while no reader waits for that
+	mu     sync.Mutex
+	latest leaderboard.Revision // the newest that a commit or the feed has shown
+	moved  chan struct{}        // closed when the period has changed, nil while no reader waits for that
 }
 
 // count counts reads, and records the other inputs of a choice.
@@ -77,32 +77,32 @@ func (c *candidate) needed() float64 {
 	return enough + float64(c.bytes)/(entryBytes*entriesPerRead)
 }
 
-// hear records that the period has reached a revision, and reports whether the period in memory lacks commits.
-func (c *candidate) hear(r leaderboard.Revision) bool {
+// learn records that the period has reached a revision, and reports whether the period in memory lacks commits.
+func (c *candidate) learn(r leaderboard.Revision) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.heard.Incarnation != r.Incarnation || c.heard.Seq < r.Seq {
-		c.heard = r
+	if c.latest.Incarnation != r.Incarnation || c.latest.Seq < r.Seq {
+		c.latest = r
 	}
 	return c.lacks()
 }
 
-// shown records the revision that the feed has shown, which may be lower after a restore. It has the result of hear.
+// shown records the revision that the feed has shown, which may be lower after a restore. It has the result of learn.
 func (c *candidate) shown(r leaderboard.Revision) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard = r
+	c.latest = r
 	return c.lacks()
 }
 
 // lacks reports whether the period in memory lacks commits. It is called with mu held.
 func (c *candidate) lacks() bool {
 	p := c.period.Load()
-	if p == nil || c.heard == (leaderboard.Revision{}) {
+	if p == nil || c.latest == (leaderboard.Revision{}) {
 		return false
 	}
 	at := p.At().Revision
-	return c.heard.Incarnation != at.Incarnation || c.heard.Seq > at.Seq
+	return c.latest.Incarnation != at.Incarnation || c.latest.Seq > at.Seq
 }
 
 // fold folds commits, in order, as far as they follow the state in memory, and reports whether commits are still missing.

@@ -11,8 +11,8 @@ import (
 
 // Period is all entries of one period, exact at one state. All methods may be called concurrently.
 type Period struct {
-	codec   rank.Codec
-	history int64
+	codec       rank.Codec
+	incarnation int64
 
 	mu      sync.RWMutex
 	at      rank.State
@@ -33,7 +33,7 @@ func NewLoader(rules *leaderboard.Rules, at rank.State) *Loader {
 	s := &slab{}
 	m := newMembers(s)
 	m.expect(at.Total)
-	return &Loader{period: &Period{codec: rank.CodecOf(rules), history: at.Incarnation, at: at, slab: s, members: m, order: order{slab: s}}}
+	return &Loader{period: &Period{codec: rank.CodecOf(rules), incarnation: at.Incarnation, at: at, slab: s, members: m, order: order{slab: s}}}
 }
 
 // Empty returns a period without a row.
@@ -79,7 +79,7 @@ func (l *Loader) Period() (*Period, error) {
 func (p *Period) Fits(rules *leaderboard.Rules) bool { return p.codec == rank.CodecOf(rules) }
 
 // Incarnation returns the incarnation of the period, which never changes.
-func (p *Period) Incarnation() int64 { return p.history }
+func (p *Period) Incarnation() int64 { return p.incarnation }
 
 // At returns the state of the period.
 func (p *Period) At() rank.State {

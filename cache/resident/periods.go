@@ -94,7 +94,7 @@ func signal(ch chan<- struct{}) {
 	}
 }
 
-func (q *queue) take() []*candidate {
+func (q *queue) dequeue() []*candidate {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	all := make([]*candidate, 0, len(q.set))
@@ -163,7 +163,7 @@ func (r *Periods) Committed(id int64, commit leaderboard.Commit) {
 	if p := c.period.Load(); p != nil && p.Incarnation() != commit.Incarnation {
 		r.leave(c, p) // the database was restored
 	}
-	if c.hear(commit.To()) {
+	if c.learn(commit.To()) {
 		r.dirty.put(c)
 	}
 }
@@ -217,7 +217,7 @@ func (r *Periods) Drop(id int64, p *Period) {
 }
 
 func (r *Periods) leave(c *candidate, p *Period) {
-	r.opts.Folding(c.id, nil) // before the first answer of another history, and after the last of this one
+	r.opts.Folding(c.id, nil) // before the first answer of another incarnation, and after the last of this one
 	if c.leave(p) {
 		r.opts.Folding(c.id, nil)
 		r.opts.Observer.PeriodLeft()
@@ -250,7 +250,7 @@ func (r *Periods) drain(ctx context.Context, q *queue, work func([]*candidate)) 
 		case <-ctx.Done():
 			return
 		case <-q.some:
-			work(q.take())
+			work(q.dequeue())
 		}
 	}
 }

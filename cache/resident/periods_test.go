@@ -315,7 +315,7 @@ func TestGivenUp(t *testing.T) {
 		w.periods.Committed(ref.ID, leaderboard.Commit{PeriodID: ref.ID, FirstSeq: 21, LastSeq: 21, PrevCommittedAt: 1, CommittedAt: 2})
 		synctest.Wait()
 		if w.periods.Get(&ref, WeightDeep) != nil {
-			t.Error("a period of another history is still in memory")
+			t.Error("a period of another incarnation is still in memory")
 		}
 		p := w.read(ref, 10)
 		if p == nil {

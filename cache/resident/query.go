@@ -30,7 +30,7 @@ func (p *Period) state() leaderboard.State {
 // Page returns a run of consecutive entries, as leaderboard.Rankings does.
 func (p *Period) Page(q leaderboard.PageQuery) (page *leaderboard.Page, err error) {
 	err = p.read(q.MinSeq, func(state leaderboard.State) error {
-		start, err := p.start(q, state.Total)
+		start, err := p.pageStart(q, state.Total)
 		if err != nil {
 			return err
 		}
@@ -76,8 +76,8 @@ func (p *Period) ids(records []*record, size int) string {
 	return string(b)
 }
 
-// start returns the number of entries ahead of a page.
-func (p *Period) start(q leaderboard.PageQuery, total int64) (int64, error) {
+// pageStart returns the number of entries ahead of a page.
+func (p *Period) pageStart(q leaderboard.PageQuery, total int64) (int64, error) {
 	switch {
 	case q.Around != "":
 		n, ok := p.members.find([]byte(q.Around))

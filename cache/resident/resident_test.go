@@ -463,7 +463,7 @@ func TestFoldRefuses(t *testing.T) {
 	other := one
 	other.PrevCommittedAt++
 	if err := w.period.Fold(&other); !errors.Is(err, rank.ErrDiverged) {
-		t.Errorf("another history: %v", err)
+		t.Errorf("another incarnation: %v", err)
 	}
 	for range 2 { // the second time it is known
 		for _, c := range []*leaderboard.Commit{&one, &two} {

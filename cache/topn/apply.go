@@ -102,7 +102,7 @@ const (
 
 // CatchUp brings the copy to the state that the period is in when it starts, by the change log. Errors:
 // leaderboard.ErrNeedsBuild, which may wrap the reason (ErrMissing, ErrDamaged, leaderboard.ErrLogPruned). A copy that
-// is of another history than MySQL's is dropped. It needs no lease.
+// is of another incarnation than MySQL's is dropped. It needs no lease.
 func (c *Copies) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
 	var out leaderboard.CopyOutcome
 	target := int64(-1) // where MySQL was at first; following a busy writer further would not end
@@ -160,7 +160,7 @@ func (c *Copies) applyLog(ctx context.Context, p leaderboard.PeriodRef, commits 
 			out.Rows += int64(len(commits[i].Changes))
 		}
 		return nil
-	case EffectCurrent, EffectGap: // another follower was here in the meantime: look again
+	case EffectCurrent, EffectGap: // another process was here in the meantime: look again
 		return nil
 	default: // gone, or of another incarnation, as the script sees by the commit that its state comes from
 		return fmt.Errorf("%w: %s", leaderboard.ErrNeedsBuild, effect)
@@ -169,7 +169,7 @@ func (c *Copies) applyLog(ctx context.Context, p leaderboard.PeriodRef, commits 
 
 // missing reads the next commits that the copy lacks, none when it is where MySQL is, and the seq that MySQL is at. The
 // order of reading decides what can be concluded: the copy was looked at before MySQL, so a MySQL at a lower seq is
-// another history, never just a slow reader. Nothing here trusts a snapshot that was read earlier.
+// another incarnation, never just a slow reader. Nothing here trusts a snapshot that was read earlier.
 func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info leaderboard.CopyInfo) ([]leaderboard.Commit, int64, error) {
 	period, err := c.log.Period(ctx, p.ID)
 	if err != nil {

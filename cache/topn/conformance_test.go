@@ -35,7 +35,7 @@ func overModel(t *testing.T) (storetest.Subject, *copyFirst) {
 	model.SetNow(1_900_000_000e6) // created times still differ: each is later than the last
 	client := newClient(t)
 	copies := New(client, model, Options{Slack: 2})
-	follower := NewFollower(copies, FollowerOptions{})
+	follower := NewWriteThrough(copies, WriteThroughOptions{})
 	t.Cleanup(func() { _ = follower.Stop(context.Background()) })
 	model.OnCommit = follower.Notify
 	first := &copyFirst{t: t, copies: copies, database: model}

@@ -76,7 +76,7 @@ type Copies struct {
 }
 
 // copyID identifies a copy.
-type copyID struct{ period, history int64 }
+type copyID struct{ period, incarnation int64 }
 
 func idOf(p leaderboard.PeriodRef) copyID { return copyID{p.ID, p.Incarnation} }
 

@@ -117,7 +117,7 @@ func TestSeqIsExact(t *testing.T) {
 	}
 }
 
-func TestForeignHistoryIsDropped(t *testing.T) {
+func TestForeignIncarnationIsDropped(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	backup := b.world.Backup()
@@ -164,9 +164,9 @@ func TestForeignHistoryIsDropped(t *testing.T) {
 	}
 }
 
-// TestOtherHistory: when the id of a period belongs to another period since a restore, the new period does not find the
+// TestOtherIncarnation: when the id of a period belongs to another period since a restore, the new period does not find the
 // old copy, and writers to the old period change neither copy.
-func TestOtherHistory(t *testing.T) {
+func TestOtherIncarnation(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.world.Fill(3)

@@ -29,5 +29,5 @@
 //	servers.go, copies.go, health.go        the servers of a cluster; copies, and their states
 //	listings.go, hot.go                     the data that processes leave each other: boards, and which periods were read most
 //	lease.go, read.go, apply.go, faults.go  the lease, the questions, the log applied; the faults of a Redis
-//	build.go, follower.go, verify.go        full builds, write-through, comparison with MySQL
+//	build.go, write_through.go, verify.go   full builds, write-through, comparison with MySQL
 package topn

@@ -36,9 +36,9 @@ func (c *Copies) Reaches(p leaderboard.PeriodRef, q leaderboard.PageQuery) bool 
 	return q.Around != "" || q.After != "" || q.Offset < int64(p.Rules.TopN+c.slack(p))
 }
 
-// tells reports whether a copy with this dense rank of an entry can answer in a mode. The rank is 0 if it is too deep
+// canAnswer reports whether a copy with this dense rank of an entry can answer in a mode. The rank is 0 if it is too deep
 // to be counted.
-func tells(mode leaderboard.Mode, dense int64) bool {
+func canAnswer(mode leaderboard.Mode, dense int64) bool {
 	return dense != 0 || mode != leaderboard.ModeDense
 }
 
@@ -51,7 +51,7 @@ func (h *head) page(p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderbo
 		return nil, ErrBehind
 	case start < 0 && h.complete():
 		return &leaderboard.Page{State: h.State}, leaderboard.ErrNotRanked
-	case start < 0, !h.complete() && start+int64(q.Limit) > h.n, len(keys) > 0 && !tells(q.Mode, dense):
+	case start < 0, !h.complete() && start+int64(q.Limit) > h.n, len(keys) > 0 && !canAnswer(q.Mode, dense):
 		return nil, ErrUncovered
 	}
 	page := &leaderboard.Page{State: h.State, Entries: make([]leaderboard.Ranked, len(keys))}
@@ -114,7 +114,7 @@ func (m *MemberRanks) Standings(i int, q leaderboard.MembersQuery) (*leaderboard
 		return nil, ErrBehind
 	case !held && m.complete():
 		return &leaderboard.Standings{State: m.State, Entries: []leaderboard.Standing{}, NotRanked: []string{q.Members[0]}}, nil
-	case !held, !tells(m.mode, m.ranks[i].Dense): // maybe not in the top N, or too deep for the mode
+	case !held, !canAnswer(m.mode, m.ranks[i].Dense): // maybe not in the top N, or too deep for the mode
 		return nil, ErrUncovered
 	}
 	selection := rank.Select(&q, m.keys[i:i+1])

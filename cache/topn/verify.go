@@ -151,7 +151,7 @@ func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *imag
 	return v, nil
 }
 
-// advance brings the image to a state of MySQL. false: the image is of another history.
+// advance brings the image to a state of MySQL. false: the image is of another incarnation.
 func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *image, to leaderboard.State) (bool, error) {
 	at := img.Revision
 	for at.Seq < to.Seq {
@@ -170,7 +170,7 @@ func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *imag
 			commits = commits[:end]
 		}
 		if len(commits) == 0 {
-			return false, nil // the snapshot is in the middle of a commit: not this history
+			return false, nil // the snapshot is in the middle of a commit: not this incarnation
 		}
 		img.apply(finalKeys(rank.CodecOf(p.Rules), commits))
 		img.Total += growth(commits)

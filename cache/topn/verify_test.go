@@ -112,7 +112,7 @@ func TestVerifyLengths(t *testing.T) {
 	}
 }
 
-func TestVerifyForeignHistory(t *testing.T) {
+func TestVerifyForeignIncarnation(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	backup := b.world.Backup()

@@ -71,7 +71,7 @@ func (f *follower) run(ctx context.Context) error {
 	for err == nil {
 		if cursor == "" {
 			cursor, err = f.startOver(ctx)
-		} else if cursor, err = f.step(ctx, cursor); errors.Is(err, leaderboard.ErrHistoryChanged) || errors.Is(err, leaderboard.ErrFeedPruned) {
+		} else if cursor, err = f.step(ctx, cursor); errors.Is(err, leaderboard.ErrIncarnationChanged) || errors.Is(err, leaderboard.ErrFeedPruned) {
 			// The board's past differs from the file's, or is no longer kept: no changes lead from one to the other.
 			fmt.Fprintln(os.Stderr, "sqlite: starts over:", err)
 			cursor, err = "", nil

@@ -31,7 +31,7 @@ const (
 type Log interface {
 	// ChangesAfter reads the change log of a period after a revision: the commits of its next changes, at most a number of
 	// changes but at least one commit, if any. The state at seq 0 matches whatever time is given for it. Errors:
-	// ErrPeriodNotFound; ErrHistoryChanged when the period never had the revision; ErrFeedPruned.
+	// ErrPeriodNotFound; ErrIncarnationChanged when the period never had the revision; ErrFeedPruned.
 	ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error)
 }
 
@@ -337,7 +337,7 @@ func (f *feed) read(most int) (part leaderboard.LogPart, err error) {
 			from := leaderboard.PeriodRevision{PeriodID: f.ref.ID, Revision: f.place.At}
 			part, err = f.log.ChangesAfter(f.call.Ctx, from, most+int(f.place.Skip))
 		}
-		other := errors.Is(err, leaderboard.ErrPeriodNotFound) || errors.Is(err, leaderboard.ErrHistoryChanged)
+		other := errors.Is(err, leaderboard.ErrPeriodNotFound) || errors.Is(err, leaderboard.ErrIncarnationChanged)
 		if !other || last {
 			break
 		}
@@ -350,21 +350,21 @@ func (f *feed) read(most int) (part leaderboard.LogPart, err error) {
 	}
 	switch {
 	case errors.Is(err, leaderboard.ErrPeriodNotFound):
-		return part, leaderboard.ErrHistoryChanged
+		return part, leaderboard.ErrIncarnationChanged
 	case err == nil && f.place.Skip > 0 && (len(part.Commits) == 0 || part.Commits[0].CommittedAt != f.place.Commit):
-		return part, leaderboard.ErrHistoryChanged
+		return part, leaderboard.ErrIncarnationChanged
 	}
 	return part, err
 }
 
 // bind moves a place without an incarnation to the beginning of the period, if the database still has the given end of the
-// previous period. Errors: ErrHistoryChanged, ErrFeedPruned.
+// previous period. Errors: ErrIncarnationChanged, ErrFeedPruned.
 func (f *feed) bind() error {
 	if f.place.At.Incarnation == f.ref.Incarnation {
 		return nil
 	}
 	if f.place.At.Incarnation != 0 || !f.ref.HasRow() {
-		return leaderboard.ErrHistoryChanged
+		return leaderboard.ErrIncarnationChanged
 	}
 	if f.place.Ended.PeriodID != 0 {
 		_, err := f.log.ChangesAfter(f.call.Ctx, f.place.Ended, 1)

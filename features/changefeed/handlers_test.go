@@ -49,7 +49,7 @@ func (f changeLog) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevi
 	part := parts[from.PeriodID]
 	switch {
 	case errors.Is(part.Err, rank.ErrDiverged):
-		part.Err = leaderboard.ErrHistoryChanged
+		part.Err = leaderboard.ErrIncarnationChanged
 	case errors.Is(part.Err, leaderboard.ErrLogPruned):
 		part.Err = leaderboard.ErrFeedPruned
 	}

@@ -62,7 +62,7 @@ func (d *database) KeysUsed(_ context.Context, at leaderboard.Micros, ids []stri
 	return nil
 }
 
-func (d *database) Ask(context.Context, int64) (leaderboard.Revision, bool) {
+func (d *database) Query(context.Context, int64) (leaderboard.Revision, bool) {
 	time.Sleep(time.Millisecond)
 	err := d.show()
 	return leaderboard.Revision{}, err == nil
@@ -454,7 +454,7 @@ func BenchmarkFind(b *testing.B) {
 // restingFeed sends only the statements that tests request.
 type restingFeed struct{ ring *Ring }
 
-func (f *restingFeed) Ask(context.Context, int64) (leaderboard.Revision, bool) {
+func (f *restingFeed) Query(context.Context, int64) (leaderboard.Revision, bool) {
 	time.Sleep(time.Microsecond) // a statement is sent after the call
 	r := leaderboard.Revision{Seq: 1}
 	f.ring.Shown(r, time.Now())

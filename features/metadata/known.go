@@ -226,7 +226,7 @@ func (k *known) folding(period int64, commits []leaderboard.Commit) {
 		switch {
 		case h.to.Covers(to):
 			continue
-		case h.to != commits[i].From(): // some are missing, or it is another history
+		case h.to != commits[i].From(): // some are missing, or it is another incarnation
 			k.begin(h, period, to)
 		default:
 			for j := range commits[i].Changes {

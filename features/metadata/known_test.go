@@ -97,8 +97,8 @@ func TestKnown(t *testing.T) {
 	a.wants("?", at(10))
 }
 
-// TestKnownHistories: nothing is shown after commits that were not heard of, nor in answers of another history (promise A8).
-func TestKnownHistories(t *testing.T) {
+// TestKnownIncarnations: nothing is shown after commits that were not heard of, nor in answers of another incarnation (promise A8).
+func TestKnownIncarnations(t *testing.T) {
 	a := newAsking(t)
 	a.learns(at(5), at(5), "1")
 	a.folding(1, commitOf(7, "b"))

@@ -72,7 +72,7 @@ func (s *tables) Bars(_ context.Context, after string, _ int) ([]leaderboard.Mem
 	return s.bars, nil
 }
 
-func (s *tables) Ask(context.Context, int64) (leaderboard.Revision, bool) {
+func (s *tables) Query(context.Context, int64) (leaderboard.Revision, bool) {
 	sent := time.Now()
 	s.mu.Lock()
 	r, away := s.revision, s.away
@@ -141,7 +141,7 @@ func start(t *testing.T, url string, o Options) *fixture {
 		for {
 			select {
 			case <-tick.C:
-				f.tables.Ask(ctx, leaderboard.TokensPeriod)
+				f.tables.Query(ctx, leaderboard.TokensPeriod)
 			case <-ctx.Done():
 				return
 			}

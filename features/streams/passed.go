@@ -40,7 +40,7 @@ type notices struct {
 	streams *httpapi.Streams
 
 	mu      sync.Mutex
-	of      map[noticeKey]map[*hearer]bool
+	of      map[noticeKey]map[*listener]bool
 	recent  []notice // of the last noticesAge, oldest first
 	reading bool     // a reader runs
 }
@@ -55,13 +55,13 @@ type notice struct {
 	text []byte // as streams send it
 }
 
-// hearer is a stream that asks for the notices of a member.
-type hearer struct {
+// listener is a stream that asks for the notices of a member.
+type listener struct {
 	come    chan struct{} // has room for one value: notices are waiting
 	waiting [][]byte      // guarded by notices.mu
 }
 
-func (l *hearer) add(text []byte) {
+func (l *listener) add(text []byte) {
 	l.waiting = append(l.waiting, text)
 	select {
 	case l.come <- struct{}{}:
@@ -69,24 +69,24 @@ func (l *hearer) add(text []byte) {
 	}
 }
 
-// take returns the notices that wait.
-func (n *notices) take(l *hearer) (texts [][]byte) {
+// drain returns the notices that wait.
+func (n *notices) drain(l *listener) (texts [][]byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	texts, l.waiting = l.waiting, nil
 	return texts
 }
 
-// join returns a hearer of the notices of a member, which begin with the notices of the last noticesAge.
-func (n *notices) join(key noticeKey) (l *hearer, leave func()) {
+// join returns a listener of the notices of a member, which begin with the notices of the last noticesAge.
+func (n *notices) join(key noticeKey) (l *listener, leave func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	l = &hearer{come: make(chan struct{}, 1)}
+	l = &listener{come: make(chan struct{}, 1)}
 	if n.of == nil {
-		n.of = map[noticeKey]map[*hearer]bool{}
+		n.of = map[noticeKey]map[*listener]bool{}
 	}
 	if n.of[key] == nil {
-		n.of[key] = map[*hearer]bool{}
+		n.of[key] = map[*listener]bool{}
 	}
 	n.of[key][l] = true
 	for i := range n.recent {
@@ -101,7 +101,7 @@ func (n *notices) join(key noticeKey) (l *hearer, leave func()) {
 	return l, func() { n.leave(key, l) }
 }
 
-func (n *notices) leave(key noticeKey, l *hearer) {
+func (n *notices) leave(key noticeKey, l *listener) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if delete(n.of[key], l); len(n.of[key]) == 0 {
@@ -117,7 +117,7 @@ func (n *notices) read() {
 	defer pace.Stop()
 	r := noticeReader{from: n.from}
 	for failed := false; n.wanted(); {
-		err := r.next(ctx, n.hand)
+		err := r.next(ctx, n.deliver)
 		if err != nil && !failed && ctx.Err() == nil {
 			n.log.WarnContext(ctx, "notices of who was passed wait for the database", "error", err)
 		}
@@ -140,8 +140,8 @@ func (n *notices) wanted() bool {
 	return n.reading
 }
 
-// hand gives an event to the listeners, and keeps it for listeners who come within noticesAge.
-func (n *notices) hand(e *leaderboard.Event) {
+// deliver gives an event to the listeners, and keeps it for listeners who come within noticesAge.
+func (n *notices) deliver(e *leaderboard.Event) {
 	data, err := e.Payload()
 	if err != nil || len(e.Members) == 0 { // it was erased meanwhile
 		return

@@ -123,7 +123,7 @@ func TestNoticesStop(t *testing.T) {
 		l, leave := feed.join(key)
 		_, leaveToo := feed.join(noticeKey{"b", "m2"})
 		<-l.come
-		if got := feed.take(l); len(got) == 0 {
+		if got := feed.drain(l); len(got) == 0 {
 			t.Error("nothing waits")
 		}
 		leave()

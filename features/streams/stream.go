@@ -76,7 +76,7 @@ func (h *handlers) serve(c *httpapi.Call) error {
 	}
 	c.Ctx = c.R.Context() // for as long as the client stays
 	defer c.SetBuffers(httpapi.StreamBuffer)()
-	var heard *hearer
+	var heard *listener
 	if passed {
 		l, leave := h.notices.join(noticeKey{key.board, key.member})
 		defer leave()
@@ -112,7 +112,7 @@ func (h *handlers) key(c *httpapi.Call) (key broadcastKey, passed bool, err erro
 
 // send writes events until the client goes, the board is gone, the client may no longer read it, or the server ends. heard
 // has the notices that the client asks for, or nil.
-func (h *handlers) send(c *httpapi.Call, f *broadcast, e *event, heard *hearer) {
+func (h *handlers) send(c *httpapi.Call, f *broadcast, e *event, heard *listener) {
 	out, more := httpapi.BeginStream(c)
 	if !more {
 		return
@@ -190,8 +190,8 @@ func (h *handlers) sendPage(out *httpapi.Stream, e *event) bool {
 }
 
 // sendNotices sends a client the notices that wait.
-func (h *handlers) sendNotices(out *httpapi.Stream, heard *hearer) bool {
-	for _, text := range h.notices.take(heard) {
+func (h *handlers) sendNotices(out *httpapi.Stream, heard *listener) bool {
+	for _, text := range h.notices.drain(heard) {
 		if !out.Write(text) {
 			return false
 		}

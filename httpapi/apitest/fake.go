@@ -99,7 +99,7 @@ func (f *Fake) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q le
 	out, err := f.Model.CombinedPage(ctx, p, q)
 	if err == nil {
 		last := &out.States[len(out.States)-1]
-		if last.Source, last.Stale = f.Source, f.Stale; !q.Fresh {
+		if last.Source, last.Stale = f.Source, f.Stale; !q.Uncached {
 			last.Seq -= f.Behind
 		}
 	}
@@ -108,7 +108,7 @@ func (f *Fake) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q le
 
 func (f *Fake) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
 	out, err := f.Model.CombinedMember(ctx, p, q)
-	if err == nil && !q.Fresh && f.Behind > 0 {
+	if err == nil && !q.Uncached && f.Behind > 0 {
 		out.States[len(out.States)-1].Seq -= f.Behind
 		out.Entries = nil // not there yet
 	}

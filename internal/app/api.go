@@ -84,7 +84,7 @@ func (a *App) wireCatalog() {
 	}
 	a.catalog = cache.NewCatalog(a.store.Boards, opts)
 	changed := func(ctx context.Context) (leaderboard.Revision, bool) {
-		return a.feed.Ask(ctx, leaderboard.BoardsPeriod)
+		return a.feed.Query(ctx, leaderboard.BoardsPeriod)
 	}
 	a.rules = &unknownRules{boards: a.store.Boards.Boards, revision: changed, catalog: a.catalog, log: a.log}
 	if a.listings != nil {

@@ -37,7 +37,7 @@ type App struct {
 	redis     topn.Client // nil without Redis; then copies and follower are nil too
 	behind    topn.Client // the same Redis, for background work
 	copies    *topn.Copies
-	follower  *topn.Follower
+	follower  *topn.WriteThrough
 	refresher *refresher.Refresher
 	catalog   *cache.Catalog
 	listings  *topn.Listings // nil without Redis

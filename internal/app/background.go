@@ -46,7 +46,7 @@ func (a *App) wireRedis() error {
 	a.copies = topn.New(client, copied{a.store.Entries, a.store.Boards}, topn.Options{
 		Background: background, HookPoint: a.cfg.Fault.hook(), Observer: a.metrics, Logger: a.log,
 	})
-	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
+	a.follower = topn.NewWriteThrough(a.copies, topn.WriteThroughOptions{
 		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, Observer: a.metrics, Tail: a.feed.Tail, Logger: a.log,
 		OnlyOld: a.cfg.Fault.leaves,
 	})
@@ -109,7 +109,7 @@ type heldTable interface {
 func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
 	cfg := refresher.Config{Runs: s.Runs, Boards: s.Boards, Derived: s.Derived, Logger: log, Span: span}
 	if f != nil {
-		cfg.BoardsRevision = func(ctx context.Context) (leaderboard.Revision, bool) { return f.Ask(ctx, leaderboard.BoardsPeriod) }
+		cfg.BoardsRevision = func(ctx context.Context) (leaderboard.Revision, bool) { return f.Query(ctx, leaderboard.BoardsPeriod) }
 	}
 	if copies != nil {
 		cfg.Copies, cfg.Memory = copies, copies.Memory

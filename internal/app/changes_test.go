@@ -304,14 +304,14 @@ func feedNoticesRestore(t *testing.T, dsn string) {
 	waiting := make(chan error, 1)
 	go func() { waiting <- lost.take(t.Context(), c, "feed", time.Minute, 0) }()
 	backup.restore(t, dsn)
-	if err := <-waiting; !errors.Is(err, leaderboard.ErrHistoryChanged) {
+	if err := <-waiting; !errors.Is(err, leaderboard.ErrIncarnationChanged) {
 		t.Errorf("a follower that waited over the restore: %v", err)
 	}
 	changed := func(what, cursor string) {
 		t.Helper()
 		for _, s := range servers {
 			_, err := admins(t, s).Changes(t.Context(), "feed", client.ChangesQuery{After: cursor})
-			if !errors.Is(err, leaderboard.ErrHistoryChanged) {
+			if !errors.Is(err, leaderboard.ErrIncarnationChanged) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -336,7 +336,7 @@ func feedNoticesRestore(t *testing.T, dsn string) {
 	}
 	apptest.Eventually(t, func() string { // another server knows the names of boards for a moment
 		_, err := c.Changes(t.Context(), "feed", client.ChangesQuery{After: common.cursor})
-		if !errors.Is(err, leaderboard.ErrHistoryChanged) {
+		if !errors.Is(err, leaderboard.ErrIncarnationChanged) {
 			return fmt.Sprintf("after the old dump: %v", err)
 		}
 		return ""

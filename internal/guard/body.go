@@ -17,7 +17,7 @@ import (
 const ReadTimeout = 15 * time.Second
 
 const (
-	// bodyRate is how many bytes a second give a body more time than Intake.timeout.
+	// bodyRate is how many bytes a second give a body more time than BodyReader.timeout.
 	bodyRate = 100 << 10
 	// BodyDelay is how much later than needed the deadline of a body may be: it is not moved for each packet.
 	BodyDelay = time.Second
@@ -27,29 +27,29 @@ const (
 	roomGrowth = 8
 )
 
-// Intake reads the bodies of requests. All methods may be called concurrently.
-type Intake struct {
-	*Transit
+// BodyReader reads the bodies of requests. All methods may be called concurrently.
+type BodyReader struct {
+	*BodyBudget
 	timeout time.Duration // for a body to come, longer only while it comes at bodyRate
 	rooms   sync.Pool     // *[FirstRoom]byte
 }
 
 // Body is the body of a request. The zero value takes no memory.
 type Body struct {
-	Bytes   []byte
-	passage *Passage
+	Bytes       []byte
+	reservation *Reservation
 }
 
-// Read reads the body of a request, to be given back with Drop, also after an error. It has Intake.timeout, and longer only
+// Read reads the body of a request, to be given back with Drop, also after an error. It has BodyReader.timeout, and longer only
 // while bodyRate bytes a second come.
-func (in *Intake) Read(body *Body, w http.ResponseWriter, r *http.Request, limit int64) error {
+func (in *BodyReader) Read(body *Body, w http.ResponseWriter, r *http.Request, limit int64) error {
 	connection := http.NewResponseController(w)
-	body.passage = NewPassage(func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) })
-	in.Begin(body.passage)
-	from := deadlinedBody{ReadCloser: http.MaxBytesReader(w, r.Body, limit), connection: connection, intake: in, passage: body.passage, start: time.Now()}
+	body.reservation = NewReservation(func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) })
+	in.Begin(body.reservation)
+	from := deadlinedBody{ReadCloser: http.MaxBytesReader(w, r.Body, limit), connection: connection, bodies: in, reservation: body.reservation, start: time.Now()}
 	from.extend()
 	err := in.readAll(body, &from, r.ContentLength, limit)
-	if evicted := in.Arrived(body.passage); evicted != nil {
+	if evicted := in.Arrived(body.reservation); evicted != nil {
 		err = evicted
 	}
 	if err == nil {
@@ -59,7 +59,7 @@ func (in *Intake) Read(body *Body, w http.ResponseWriter, r *http.Request, limit
 }
 
 // readAll is io.ReadAll into rooms that grow with the received bytes and are counted.
-func (in *Intake) readAll(body *Body, r io.Reader, announced, limit int64) error {
+func (in *BodyReader) readAll(body *Body, r io.Reader, announced, limit int64) error {
 	b := in.room()
 	defer func() { body.Bytes = b }()
 	for {
@@ -77,7 +77,7 @@ func (in *Intake) readAll(body *Body, r io.Reader, announced, limit int64) error
 		if announced > 0 {
 			size = min(size, announced+1)
 		}
-		if err := in.Grow(body.passage, size); err != nil {
+		if err := in.Grow(body.reservation, size); err != nil {
 			return err
 		}
 		grown := append(make([]byte, 0, size), b...)
@@ -87,23 +87,23 @@ func (in *Intake) readAll(body *Body, r io.Reader, announced, limit int64) error
 }
 
 // Drop gives back the memory of a body.
-func (in *Intake) Drop(body *Body) {
-	if body.passage == nil {
+func (in *BodyReader) Drop(body *Body) {
+	if body.reservation == nil {
 		return
 	}
 	in.release(body.Bytes)
-	in.End(body.passage)
+	in.End(body.reservation)
 	*body = Body{}
 }
 
 // Leave bounds how long net/http reads the rest of a body, which it does before it sends an answer, to use the connection
 // again.
-func (in *Intake) Leave(w http.ResponseWriter) {
+func (in *BodyReader) Leave(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(in.timeout))
 }
 
 // room returns the memory that a body is read into first.
-func (in *Intake) room() []byte {
+func (in *BodyReader) room() []byte {
 	if room, ok := in.rooms.Get().(*[FirstRoom]byte); ok {
 		return room[:0]
 	}
@@ -111,7 +111,7 @@ func (in *Intake) room() []byte {
 }
 
 // release returns the room for use by others; a larger room is left to the collector.
-func (in *Intake) release(b []byte) {
+func (in *BodyReader) release(b []byte) {
 	if cap(b) == FirstRoom {
 		in.rooms.Put((*[FirstRoom]byte)(b[:FirstRoom]))
 	}
@@ -120,10 +120,10 @@ func (in *Intake) release(b []byte) {
 // deadlinedBody is a body whose deadline moves as it comes.
 type deadlinedBody struct {
 	io.ReadCloser
-	connection *http.ResponseController
-	intake     *Intake
-	passage    *Passage
-	start      time.Time
+	connection  *http.ResponseController
+	bodies      *BodyReader
+	reservation *Reservation
+	start       time.Time
 
 	got  int64
 	last time.Time // the deadline
@@ -134,7 +134,7 @@ func (b *deadlinedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	if err == nil {
-		b.intake.Move(b.passage)
+		b.bodies.Move(b.reservation)
 		b.extend()
 	}
 	return n, err
@@ -142,8 +142,8 @@ func (b *deadlinedBody) Read(p []byte) (int, error) {
 
 // extend moves the deadline if it is more than BodyDelay too early for the received bytes.
 func (b *deadlinedBody) extend() {
-	at := b.start.Add(min(b.intake.timeout+time.Duration(b.got)*time.Second/bodyRate, ReadTimeout))
-	if at.Sub(b.last) >= min(BodyDelay, b.intake.timeout) {
+	at := b.start.Add(min(b.bodies.timeout+time.Duration(b.got)*time.Second/bodyRate, ReadTimeout))
+	if at.Sub(b.last) >= min(BodyDelay, b.bodies.timeout) {
 		b.last = at
 		_ = b.connection.SetReadDeadline(at) // it fails on connections without deadlines, in tests
 	}

@@ -4,7 +4,7 @@
 //
 // The files read in layers; each uses only files above it and on its own line.
 //
-//	address.go, permits.go, pace.go           addresses of callers; how many at once; the pace of refusals
-//	transit.go, body.go                       the memory of bodies, and reading them
+//	address.go, permits.go, throttle.go       addresses of callers; how many at once; the pace of refusals
+//	budget.go, body.go                        the memory of bodies, and reading them
 //	guard.go, keys.go, session.go, quotas.go  letting requests in: by key, by cookie, within a quota
 package guard

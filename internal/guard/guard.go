@@ -14,17 +14,17 @@ import (
 
 // Guard lets requests in. All methods may be called concurrently.
 type Guard struct {
-	keys    keyring
-	tokens  Tokens // nil: there are no players
-	quotas  Quotas // nil: nothing is charged
-	proxies []netip.Prefix
-	pace    pace
+	keys     keyring
+	tokens   Tokens // nil: there are no players
+	quotas   Quotas // nil: nothing is charged
+	proxies  []netip.Prefix
+	throttle throttle
 
 	sessions sessions
 
-	Served *Permits // requests that are served at the same time
-	Intake *Intake  // bodies of requests
-	Outgo  *Transit // bodies of answers
+	Served  *Permits    // requests that are served at the same time
+	Bodies  *BodyReader // bodies of requests
+	Answers *BodyBudget // bodies of answers
 }
 
 // Options are the settings and the services of a Guard.
@@ -46,8 +46,8 @@ func New(o Options) *Guard {
 	busy := &leaderboard.OverloadError{Wait: time.Second, Detail: "as many requests are served as may be at once"}
 	return &Guard{
 		keys: newKeyring(o.Settings, o.Keyring), tokens: o.Tokens, quotas: o.Quotas, proxies: o.Proxies, sessions: newSessions(o.Sessions), Served: NewPermits(o.MaxConcurrent, busy),
-		Intake: &Intake{Transit: NewTransit(o.BodyMemory, "bodies of requests take all the memory that they may"), timeout: o.BodyTimeout},
-		Outgo:  NewTransit(o.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"),
+		Bodies:  &BodyReader{BodyBudget: NewBodyBudget(o.BodyMemory, "bodies of requests take all the memory that they may"), timeout: o.BodyTimeout},
+		Answers: NewBodyBudget(o.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"),
 	}
 }
 
@@ -97,7 +97,7 @@ func (g *Guard) HoldBack(ctx context.Context, refusal error, unread int64) bool 
 	if !IsRefusal(refusal) {
 		return false
 	}
-	wait := g.pace.take(unread)
+	wait := g.throttle.spend(unread)
 	if wait == 0 {
 		return false
 	}
@@ -116,7 +116,7 @@ func IsRefusal(err error) bool {
 
 // RefuseFrom makes refusals wait until a time as if there were many of them, for tests.
 func (g *Guard) RefuseFrom(at time.Time) {
-	g.pace.mu.Lock()
-	defer g.pace.mu.Unlock()
-	g.pace.next = at
+	g.throttle.mu.Lock()
+	defer g.throttle.mu.Unlock()
+	g.throttle.next = at
 }

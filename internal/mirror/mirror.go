@@ -19,9 +19,9 @@ import (
 
 // Feed reads the revision of the table under its id, while Table.InUse reports true, and passes it to Table.Shown.
 type Feed interface {
-	// Ask returns when a statement that was sent after the call has been answered, and Shown was called; ok is false when
+	// Query returns when a statement that was sent after the call has been answered, and Shown was called; ok is false when
 	// the database does not answer.
-	Ask(ctx context.Context, id int64) (r leaderboard.Revision, ok bool)
+	Query(ctx context.Context, id int64) (r leaderboard.Revision, ok bool)
 }
 
 // Options adjust a Table; the zero value is fit for production.
@@ -50,19 +50,19 @@ type Table[T any] struct {
 	feed Feed
 	opts Options
 
-	known     atomic.Pointer[known[T]] // nil until the table was read once
-	began     time.Time                // when the Table was made
-	confirmed atomic.Int64             // when the feed last sent what showed the revision of known, ns since began; at first never
-	used      atomic.Int64             // when the table was last needed, ns since began; at first never
+	current   atomic.Pointer[snapshot[T]] // nil until the table was read once
+	began     time.Time                   // when the Table was made
+	confirmed atomic.Int64                // when the feed last sent what showed the revision of current, ns since began; at first never
+	used      atomic.Int64                // when the table was last needed, ns since began; at first never
 
 	mu    sync.Mutex
-	shown shown // the last state that the feed showed
-	next  *news // the next check, for which callers wait; nil without waiters
+	shown shown  // the last state that the feed showed
+	next  *check // the next check, for which callers wait; nil without waiters
 	wake  chan struct{}
 }
 
-// known is the table at one of its revisions.
-type known[T any] struct {
+// snapshot is the table at one of its revisions.
+type snapshot[T any] struct {
 	revision leaderboard.Revision
 	value    T
 }
@@ -73,9 +73,9 @@ type shown struct {
 	sent     time.Time
 }
 
-// news is the result of one check of the table, for the callers that wait.
-type news struct {
-	told chan struct{} // closed then
+// check is the result of one check of the table, for the callers that wait.
+type check struct {
+	done chan struct{} // closed then
 	err  error         // then
 }
 
@@ -111,9 +111,9 @@ func (t *Table[T]) Shown(revision leaderboard.Revision, sent time.Time) {
 		return
 	}
 	t.shown = shown{revision, sent}
-	if k := t.known.Load(); k != nil && k.revision == revision {
+	if k := t.current.Load(); k != nil && k.revision == revision {
 		t.confirmed.Store(t.since(sent))
-		t.tell(nil)
+		t.notify(nil)
 		return
 	}
 	select {
@@ -122,18 +122,18 @@ func (t *Table[T]) Shown(revision leaderboard.Revision, sent time.Time) {
 	}
 }
 
-// tell lets the waiting callers continue. The caller holds the lock.
-func (t *Table[T]) tell(err error) {
+// notify lets the waiting callers continue. The caller holds the lock.
+func (t *Table[T]) notify(err error) {
 	if t.next != nil {
 		t.next.err = err
-		close(t.next.told)
+		close(t.next.done)
 		t.next = nil
 	}
 }
 
 // Value returns the rows, of any age; the zero value when nothing was read yet.
 func (t *Table[T]) Value() (value T) {
-	if k := t.known.Load(); k != nil {
+	if k := t.current.Load(); k != nil {
 		value = k.value
 	}
 	return value
@@ -176,7 +176,7 @@ func (t *Table[T]) touch(now time.Time) {
 // Renew returns when all commits before the call are known here.
 func (t *Table[T]) Renew(ctx context.Context) error {
 	began := time.Now()
-	if _, ok := t.feed.Ask(ctx, t.id); !ok {
+	if _, ok := t.feed.Query(ctx, t.id); !ok {
 		return cmp.Or(ctx.Err(), fmt.Errorf("%w: the %s cannot be confirmed", leaderboard.ErrUnavailable, t.name))
 	}
 	return t.await(ctx, began)
@@ -193,11 +193,11 @@ func (t *Table[T]) await(ctx context.Context, since time.Time) error {
 			t.mu.Unlock()
 			return nil
 		}
-		t.next = cmp.Or(t.next, &news{told: make(chan struct{})})
+		t.next = cmp.Or(t.next, &check{done: make(chan struct{})})
 		next := t.next
 		t.mu.Unlock()
 		select {
-		case <-next.told:
+		case <-next.done:
 			if next.err != nil {
 				return next.err
 			}
@@ -239,7 +239,7 @@ func (t *Table[T]) confirmIdle(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			if t.known.Load() != nil && t.age(now) > t.opts.Fresh {
+			if t.current.Load() != nil && t.age(now) > t.opts.Fresh {
 				_ = t.Renew(ctx) // the next time, while the database is away
 			}
 		}
@@ -252,9 +252,9 @@ func (t *Table[T]) follow(ctx context.Context) error {
 	t.mu.Lock()
 	want := t.shown
 	t.mu.Unlock()
-	k, err := t.known.Load(), error(nil)
+	k, err := t.current.Load(), error(nil)
 	if k == nil || k.revision != want.revision {
-		k = &known[T]{revision: want.revision} // or newer: it is read after that was shown
+		k = &snapshot[T]{revision: want.revision} // or newer: it is read after that was shown
 		if k.value, err = t.read(ctx); err != nil {
 			err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
 		}
@@ -262,10 +262,10 @@ func (t *Table[T]) follow(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
-		t.known.Store(k)
+		t.current.Store(k)
 		t.confirmed.Store(max(t.confirmed.Load(), t.since(want.sent)))
 	}
-	t.tell(err)
+	t.notify(err)
 	return err
 }
 

@@ -226,7 +226,7 @@ var Kinds = []Kind{
 		Help:   "Nothing of the request was applied. Look at the results that are rejected or unmet, and send the request again.",
 	},
 	{
-		Code: leaderboard.ErrHistoryChanged.Code, Status: 410,
+		Code: leaderboard.ErrIncarnationChanged.Code, Status: 410,
 		Title:  "The cursor is of another history",
 		Detail: "The cursor is of another history of the period: the database was restored from a backup, or the board was made again.",
 		Help:   "Read everything again with GET /v1/boards/{board}/export and follow from the cursor in its header Leaderboard-Cursor. Changes after the last state that both histories share are lost.",

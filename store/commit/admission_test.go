@@ -24,7 +24,7 @@ type carrier struct {
 
 func (c *carrier) queues(limits Limits) *queues {
 	q := newQueues(limits, newBoardMutexes(time.Minute))
-	q.commit = func(one *queue) error { c.carry(one.take()); return nil }
+	q.commit = func(one *queue) error { c.carry(one.dequeue()); return nil }
 	return q
 }
 

@@ -26,19 +26,19 @@ func (w *Writer) alone(ctx context.Context, board string, wait bool, fn func(*sq
 		return mysql.NotDone(ctx, err)
 	}
 	defer w.boards.unlock(board)
-	lockedOut := w.boards.isLockedOut(board)
+	blocked := w.boards.isBlocked(board)
 	again := func(err error) bool {
 		if !mysql.IsLockWait(err) {
 			return mysql.RetryableOrDuplicate(err)
 		}
-		before := lockedOut
-		w.boards.lockOut(board, before)
-		lockedOut = true
+		before := blocked
+		w.boards.block(board, before)
+		blocked = true
 		return !before
 	}
-	err := mysql.Retry(again, func() error { return w.db.Locking(ctx, lockedOut, fn) })
+	err := mysql.Retry(again, func() error { return w.db.Locking(ctx, blocked, fn) })
 	if err == nil {
-		w.boards.letIn(board)
+		w.boards.unblock(board)
 	}
 	return mysql.NotDone(ctx, err)
 }

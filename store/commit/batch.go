@@ -57,24 +57,24 @@ type batch struct {
 func (c *committer) commit(q *queue) error {
 	if !q.id.several {
 		defer c.boards.lock(q.id.board)()
-		reqs := q.take()
+		reqs := q.dequeue()
 		if len(reqs) == 0 {
 			return nil
 		}
 		return c.newBatch(q, reqs).run()
 	}
-	reqs := q.take()
+	reqs := q.dequeue()
 	for len(reqs) > 0 {
 		b := c.newBatch(q, reqs)
-		unlock, lockedOut := c.boards.lockAll(b.names())
-		if lockedOut == "" {
+		unlock, blocked := c.boards.lockAll(b.names())
+		if blocked == "" {
 			err := b.run()
 			if unlock(); !b.mayDoWithout(err) {
 				return err
 			}
-			reqs, lockedOut = b.requests, b.locking
+			reqs, blocked = b.requests, b.locking
 		}
-		reqs = keepOff(reqs, lockedOut)
+		reqs = dropBlocked(reqs, blocked)
 	}
 	return nil
 }

@@ -12,19 +12,19 @@ import (
 // own queue and by the queue for several boards; and writers of one process do not wait for each other in the database,
 // where each would hold a connection.
 //
-// They also know from which boards this process is locked out: the boards whose lock in the database another session,
+// They also know which boards are blocked: the boards whose lock in the database another session,
 // perhaps a frozen server's, did not release in time. Batches that wait for it must not take all connections from other
-// boards. So a batch waits for a second at first. When that is not enough, the board counts as locked out, and the batch
+// boards. So a batch waits for a second at first. When that is not enough, the board counts as blocked, and the batch
 // waits on one of the few connections for that. A batch for several boards would hold its other mutexes: it is given up,
 // and begun again without the requests that name the board. When the second wait is not enough either, the board is stuck:
 // new requests for it are refused until a batch has written to it.
 type boardMutexes struct {
-	term time.Duration // the time for which a board counts as locked out, unless a writer gets its lock
+	term time.Duration // the time for which a board counts as blocked, unless a writer gets its lock
 
-	mu        sync.Mutex             // guards the fields below
-	held      map[string]*boardMutex // mutexes that are locked or waited for
-	lockedOut map[string]lockout
-	news      chan struct{} // closed when a board is added to lockedOut; nil while nothing waits for that
+	mu      sync.Mutex             // guards the fields below
+	held    map[string]*boardMutex // mutexes that are locked or waited for
+	blocked map[string]blockage
+	changed chan struct{} // closed when a board is added to blocked; nil while nothing waits for that
 }
 
 type boardMutex struct {
@@ -32,14 +32,14 @@ type boardMutex struct {
 	users  int           // guarded by boardMutexes.mu
 }
 
-// lockout is the state of a board that another session keeps locked.
-type lockout struct {
+// blockage is the state of a board that another session keeps locked.
+type blockage struct {
 	until time.Time
 	stuck bool
 }
 
 func newBoardMutexes(term time.Duration) *boardMutexes {
-	return &boardMutexes{term: term, held: map[string]*boardMutex{}, lockedOut: map[string]lockout{}}
+	return &boardMutexes{term: term, held: map[string]*boardMutex{}, blocked: map[string]blockage{}}
 }
 
 // lock waits until no other writer works on the board, and returns the function that lets the next writer in. A goroutine
@@ -51,15 +51,15 @@ func (m *boardMutexes) lock(board string) (unlock func()) {
 }
 
 // enter is lock, bounded by ctx, whose error it returns. Without wait it also fails, with an ErrUnavailable, when the
-// board is locked out, or becomes so meanwhile.
+// board is blocked, or becomes so meanwhile.
 func (m *boardMutexes) enter(ctx context.Context, board string, wait bool) error {
 	one := m.use(board)
 	for {
-		lockedOut, news := m.watch(board)
+		blocked, news := m.watch(board)
 		if wait {
-			lockedOut, news = false, nil
+			blocked, news = false, nil
 		}
-		if lockedOut {
+		if blocked {
 			m.leave(board)
 			return errLocked(board)
 		}
@@ -75,8 +75,8 @@ func (m *boardMutexes) enter(ctx context.Context, board string, wait bool) error
 }
 
 // lockAll is lock for several boards, in the order of their names, so that writers never wait in a circle. When one of
-// them is locked out, or becomes so meanwhile, it returns its name and locks nothing.
-func (m *boardMutexes) lockAll(boards []string) (unlock func(), lockedOut string) {
+// them is blocked, or becomes so meanwhile, it returns its name and locks nothing.
+func (m *boardMutexes) lockAll(boards []string) (unlock func(), blocked string) {
 	boards = slices.Compact(slices.Sorted(slices.Values(boards)))
 	for i, b := range boards {
 		if m.enter(context.Background(), b, false) != nil {
@@ -129,54 +129,54 @@ func (m *boardMutexes) waiting(board string) int {
 	return 0
 }
 
-// lockOut records that another session keeps a board locked, and, with stuck, that even the long wait for it was in vain.
-func (m *boardMutexes) lockOut(board string, stuck bool) {
+// block records that another session keeps a board locked, and, with stuck, that even the long wait for it was in vain.
+func (m *boardMutexes) block(board string, stuck bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lockedOut[board] = lockout{time.Now().Add(m.term), stuck || m.lockout(board).stuck}
-	if m.news != nil {
-		close(m.news)
-		m.news = nil
+	m.blocked[board] = blockage{time.Now().Add(m.term), stuck || m.blockage(board).stuck}
+	if m.changed != nil {
+		close(m.changed)
+		m.changed = nil
 	}
 }
 
-// letIn notes that a writer got the locks of boards.
-func (m *boardMutexes) letIn(boards ...string) {
+// unblock notes that a writer got the locks of boards.
+func (m *boardMutexes) unblock(boards ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, b := range boards {
-		delete(m.lockedOut, b)
+		delete(m.blocked, b)
 	}
 }
 
-// watch reports whether a board is locked out, and returns a channel that is closed when the next board is.
-func (m *boardMutexes) watch(board string) (lockedOut bool, news <-chan struct{}) {
+// watch reports whether a board is blocked, and returns a channel that is closed when the next board is.
+func (m *boardMutexes) watch(board string) (blocked bool, news <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.news == nil {
-		m.news = make(chan struct{})
+	if m.changed == nil {
+		m.changed = make(chan struct{})
 	}
-	return m.lockout(board) != lockout{}, m.news
+	return m.blockage(board) != blockage{}, m.changed
 }
 
-func (m *boardMutexes) isLockedOut(board string) bool {
+func (m *boardMutexes) isBlocked(board string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.lockout(board) != lockout{}
+	return m.blockage(board) != blockage{}
 }
 
 func (m *boardMutexes) isStuck(board string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.lockout(board).stuck
+	return m.blockage(board).stuck
 }
 
-// lockout returns the zero value for a board that is not locked out. mu is held.
-func (m *boardMutexes) lockout(board string) lockout {
-	state, ok := m.lockedOut[board]
+// blockage returns the zero value for a board that is not blocked. mu is held.
+func (m *boardMutexes) blockage(board string) blockage {
+	state, ok := m.blocked[board]
 	if ok && time.Now().After(state.until) {
-		delete(m.lockedOut, board)
-		return lockout{}
+		delete(m.blocked, board)
+		return blockage{}
 	}
 	return state
 }

@@ -63,39 +63,39 @@ func TestBoardMutexes(t *testing.T) {
 	})
 }
 
-// TestLockedOutBoards: a writer to several boards lets all of them go when a board is locked out, or becomes locked out; a
+// TestBlockedBoards: a writer to several boards lets all of them go when a board is blocked, or becomes blocked; a
 // writer to that board alone waits.
-func TestLockedOutBoards(t *testing.T) {
+func TestBlockedBoards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newBoardMutexes(time.Minute)
 		unlock := m.lock("stuck")
 		gaveUp := make(chan string, 1)
-		go func() { _, lockedOut := m.lockAll([]string{"a", "stuck", "z"}); gaveUp <- lockedOut }()
+		go func() { _, blocked := m.lockAll([]string{"a", "stuck", "z"}); gaveUp <- blocked }()
 		synctest.Wait()
 		if m.waiting("a") != 1 || m.waiting("z") != 0 {
 			t.Errorf("%d at a, %d at z", m.waiting("a"), m.waiting("z"))
 		}
-		m.lockOut("stuck", false)
+		m.block("stuck", false)
 		if got := <-gaveUp; got != "stuck" || m.waiting("a") != 0 {
 			t.Errorf("gave up because of %q; %d at a", got, m.waiting("a"))
 		}
-		if _, lockedOut := m.lockAll([]string{"stuck"}); lockedOut != "stuck" {
-			t.Errorf("later: lockedOut is %q", lockedOut)
+		if _, blocked := m.lockAll([]string{"stuck"}); blocked != "stuck" {
+			t.Errorf("later: blocked is %q", blocked)
 		}
 		unlock()
 		m.lock("stuck")()
 		time.Sleep(2 * time.Minute)
-		for _, renew := range []func(){func() {}, func() { m.lockOut("stuck", false); m.letIn("stuck") }} {
+		for _, renew := range []func(){func() {}, func() { m.block("stuck", false); m.unblock("stuck") }} {
 			renew()
-			if free, lockedOut := m.lockAll([]string{"a", "stuck"}); lockedOut != "" {
-				t.Errorf("still lockedOut: %q", lockedOut)
+			if free, blocked := m.lockAll([]string{"a", "stuck"}); blocked != "" {
+				t.Errorf("still blocked: %q", blocked)
 			} else {
 				free()
 			}
 		}
-		if len(m.held)+len(m.lockedOut) != 0 {
-			t.Errorf("kept: %v, %v", m.held, m.lockedOut)
+		if len(m.held)+len(m.blocked) != 0 {
+			t.Errorf("kept: %v, %v", m.held, m.blocked)
 		}
 	})
 }

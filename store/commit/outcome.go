@@ -22,7 +22,7 @@ func (b *batch) sendCommit(ctx context.Context, t *transaction, boards []string)
 	}
 	if !late.Stop() {
 		<-told
-		b.boards.letIn(boards...) // the next batch finds out whether it can have the locks
+		b.boards.unblock(boards...) // the next batch finds out whether it can have the locks
 	}
 	endStatement(span, err)
 	return err

@@ -95,7 +95,7 @@ func TestMovesShareNoLargeBatch(t *testing.T) {
 		one.enter(r.head())
 	}
 	var sizes []int
-	for reqs := one.take(); reqs != nil; reqs = one.take() {
+	for reqs := one.dequeue(); reqs != nil; reqs = one.dequeue() {
 		sizes = append(sizes, len(reqs))
 	}
 	if want := []int{2, 1, 2, 2, 1}; !slices.Equal(sizes, want) || one.load != (load{}) {
@@ -122,7 +122,7 @@ func TestSmallRequestsTakeTurns(t *testing.T) {
 	take := func(want ...int) {
 		t.Helper()
 		var got []int
-		for _, r := range one.take() {
+		for _, r := range one.dequeue() {
 			got = append(got, r.head().load.rows)
 		}
 		if !slices.Equal(got, want) {
@@ -147,7 +147,7 @@ func TestSmallRequestsTakeTurns(t *testing.T) {
 	}
 	push(600, 6)
 	for range 62 {
-		if n := len(one.take()); n != 8 {
+		if n := len(one.dequeue()); n != 8 {
 			t.Fatalf("a batch of %d small requests", n)
 		}
 	}

@@ -15,13 +15,13 @@ import (
 // instance, and once when its connection was lost before COMMIT was sent: in both cases nothing has happened.
 func (b *batch) tryAll(ctx context.Context) error {
 	id := b.queue.id
-	reconnected, longWait := false, !id.several && b.boards.isLockedOut(id.board)
+	reconnected, longWait := false, !id.several && b.boards.isBlocked(id.board)
 	b.begun = time.Now()
 	b.retries.earn(len(b.requests))
 	for attempt := 1; ; attempt++ {
 		err := b.try(ctx, longWait)
 		if err == nil {
-			b.boards.letIn(b.names()...)
+			b.boards.unblock(b.names()...)
 		}
 		if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			return err
@@ -29,7 +29,7 @@ func (b *batch) tryAll(ctx context.Context) error {
 		lockWait := mysql.IsLockWait(err)
 		_, blocked := b.db.BlockedSince()
 		if lockWait && b.locking != "" {
-			if b.boards.lockOut(b.locking, false); longWait || blocked {
+			if b.boards.block(b.locking, false); longWait || blocked {
 				b.stuck(b.locking)
 			}
 			longWait = true
@@ -64,7 +64,7 @@ func (b *batch) stuck(boards ...string) {
 	}
 	b.db.Blocked(b.begun)
 	for _, name := range boards {
-		b.boards.lockOut(name, true)
+		b.boards.block(name, true)
 	}
 	if id := b.queue.id; len(boards) > 0 && !id.several {
 		b.queue.refuse(errLocked(id.board))

@@ -14,11 +14,11 @@ import (
 // The extra parts of batches for several boards: which of the boards are derived, the order in which to lock the others,
 // and idempotency keys that belong to no board.
 
-// keepOff answers those requests that name a board whose lock another session holds, and returns the others.
-func keepOff(reqs []request, lockedOut string) []request {
-	err := mysql.Wrap("batch", errLocked(lockedOut))
+// dropBlocked answers those requests that name a board whose lock another session holds, and returns the others.
+func dropBlocked(reqs []request, blocked string) []request {
+	err := mysql.Wrap("batch", errLocked(blocked))
 	return slices.DeleteFunc(reqs, func(r request) bool {
-		named := slices.Contains(r.head().boards, lockedOut)
+		named := slices.Contains(r.head().boards, blocked)
 		if named {
 			r.head().drop(err)
 		}

@@ -27,7 +27,7 @@ type submission struct {
 
 func newSubmission(r *leaderboard.SubmitRequest) *submission {
 	s := &submission{entries: slices.Clone(r.Entries), atomic: r.Atomic, moves: r.Moves}
-	return s.asked(queueID{board: r.Board}, []string{r.Board}, r.Key)
+	return s.requested(queueID{board: r.Board}, []string{r.Board}, r.Key)
 }
 
 func newMultiBoardSubmission(r *leaderboard.MultiBoardRequest) *submission {
@@ -37,11 +37,11 @@ func newMultiBoardSubmission(r *leaderboard.MultiBoardRequest) *submission {
 		s.entries[i], s.on[i] = r.Entries[i].Submission, r.Entries[i].Board
 	}
 	names := slices.Sorted(slices.Values(s.on))
-	return s.asked(queueID{several: true}, slices.Compact(names), r.Key)
+	return s.requested(queueID{several: true}, slices.Compact(names), r.Key)
 }
 
-// asked completes a submission for the boards with these names.
-func (s *submission) asked(id queueID, boards []string, key string) *submission {
+// requested completes a submission for the boards with these names.
+func (s *submission) requested(id queueID, boards []string, key string) *submission {
 	var bytes int64
 	var metadata metadataLoad
 	for i := range s.entries {
@@ -89,7 +89,7 @@ func (s *submission) apply(l *locked) error {
 	s.results, s.states = make([]leaderboard.Result, len(s.entries)), make(map[string]leaderboard.BoardSeqs, len(s.boards))
 	list := make([]Attempt, len(s.entries))
 	for i := range list {
-		list[i] = Attempt{Board: l.taker(s.board(i)), Sub: &s.entries[i], Caller: &s.caller, result: &s.results[i]}
+		list[i] = Attempt{Board: l.openBoard(s.board(i)), Sub: &s.entries[i], Caller: &s.caller, result: &s.results[i]}
 	}
 	carry := func() {
 		for i := range list {
@@ -102,7 +102,7 @@ func (s *submission) apply(l *locked) error {
 		carry()
 	}
 	for _, name := range s.boards {
-		if b := l.taker(name); b != nil {
+		if b := l.openBoard(name); b != nil {
 			seq, seqs := seqsOf(b.periods)
 			s.states[name] = leaderboard.BoardSeqs{Seq: seq, Seqs: seqs}
 		}
@@ -189,8 +189,8 @@ func (s *submission) decode(b []byte) (err error) {
 	return err
 }
 
-// taker returns the board of a name if it takes submissions, or nil.
-func (l *locked) taker(name string) *Board {
+// openBoard returns the board of a name if it takes submissions, or nil.
+func (l *locked) openBoard(name string) *Board {
 	b := l.boards[name]
 	if l.derived[name] || b != nil && b.known.Board.Rules.Derive != nil {
 		return nil

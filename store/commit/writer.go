@@ -116,5 +116,5 @@ func (w *Writer) Waiting(board string, several bool) (requests, entries int, wri
 // AtMutex returns how many writers of this process write to a board or wait for it. It is for tests.
 func (w *Writer) AtMutex(board string) int { return w.boards.waiting(board) }
 
-// LockedOut reports whether another session did not give up the lock of a board lately. It is for tests.
-func (w *Writer) LockedOut(board string) bool { return w.boards.isLockedOut(board) }
+// Blocked reports whether another session did not give up the lock of a board lately. It is for tests.
+func (w *Writer) Blocked(board string) bool { return w.boards.isBlocked(board) }

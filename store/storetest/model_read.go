@@ -315,7 +315,7 @@ func histogram(scores []*big.Int, n int64) (edges [][2]*big.Int) {
 	return append(edges, above...)
 }
 
-// Ask is the model of store.Entries.Ask.
-func (m *Model) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
-	return AskEach(ctx, m, ref, questions), nil
+// Query is the model of store.Entries.Query.
+func (m *Model) Query(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	return QueryEach(ctx, m, ref, questions), nil
 }

@@ -404,11 +404,11 @@ func (h *history) compareLogs(t *rapid.T) {
 func (h *history) compareTogether(t *rapid.T, questions []leaderboard.Question) {
 	questions = rapid.Permutation(questions).Draw(t, "together")
 	questions = questions[:rapid.IntRange(1, len(questions)).Draw(t, "how many")]
-	got, err := h.Database.Ask(h.ctx, h.ref, questions)
+	got, err := h.Database.Query(h.ctx, h.ref, questions)
 	if err != nil {
 		t.Fatalf("%d questions together: %v", len(questions), err)
 	}
-	for i, want := range AskEach(h.ctx, h.model, h.modelRef, questions) {
+	for i, want := range QueryEach(h.ctx, h.model, h.modelRef, questions) {
 		if difference := differs(got[i], want); difference != nil {
 			t.Fatalf("question %d of %d: %v", i, len(questions), difference)
 		}

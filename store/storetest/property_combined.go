@@ -106,8 +106,8 @@ func (h *combinedHistory) compare(t *rapid.T) {
 			{Limit: limit, After: after, AfterBoard: behind},
 			{Limit: limit, Around: member, Before: rapid.IntRange(0, 6).Draw(t, "before")},
 		} {
-			q.Mode, q.Fresh = mode, rapid.Bool().Draw(t, "fresh")
-			fresh := h.fresh || q.Fresh
+			q.Mode, q.Uncached = mode, rapid.Bool().Draw(t, "fresh")
+			fresh := h.fresh || q.Uncached
 			got, err := h.combined.CombinedPage(ctx, h.refs, q)
 			want, wantErr := model.CombinedPage(ctx, h.model, q)
 			if fresh && wantErr != nil || errors.Is(err, leaderboard.ErrNotRanked) && q.Around != "" {
@@ -126,12 +126,12 @@ func (h *combinedHistory) compare(t *rapid.T) {
 				t.Fatal(err)
 			}
 		}
-		q := leaderboard.CombinedMemberQuery{Mode: mode, Member: member, Fresh: rapid.Bool().Draw(t, "fresh")}
+		q := leaderboard.CombinedMemberQuery{Mode: mode, Member: member, Uncached: rapid.Bool().Draw(t, "fresh")}
 		got, err := h.combined.CombinedMember(ctx, h.refs, q)
 		if err == nil {
 			err = oracle.CheckMember(mode, member, got)
 		}
-		if want, _ := model.CombinedMember(ctx, h.model, q); err == nil && (h.fresh || q.Fresh) && !slices.Equal(vector(got.States), vector(want.States)) {
+		if want, _ := model.CombinedMember(ctx, h.model, q); err == nil && (h.fresh || q.Uncached) && !slices.Equal(vector(got.States), vector(want.States)) {
 			err = fmt.Errorf("%+v: at %v, not at %v", q, vector(got.States), vector(want.States))
 		}
 		if err != nil {

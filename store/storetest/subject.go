@@ -224,8 +224,8 @@ func at(member string, score int64, created leaderboard.Micros) leaderboard.Subm
 	return leaderboard.Submission{Member: member, Score: score, CreatedTime: &created}
 }
 
-// AskEach asks one question after the other: like leaderboard.BatchRankings.Ask, except that the states may differ.
-func AskEach(ctx context.Context, r leaderboard.Rankings, p leaderboard.PeriodRef, questions []leaderboard.Question) []leaderboard.Answer {
+// QueryEach asks one question after the other: like leaderboard.BatchRankings.Query, except that the states may differ.
+func QueryEach(ctx context.Context, r leaderboard.Rankings, p leaderboard.PeriodRef, questions []leaderboard.Question) []leaderboard.Answer {
 	out := make([]leaderboard.Answer, len(questions))
 	for i, q := range questions {
 		switch a := &out[i]; {

@@ -48,16 +48,16 @@ func testAsk(t *testing.T, database Database) {
 		leaderboard.Question{Score: &leaderboard.ScoreQuery{MinSeq: b.last, Score: -7}},
 		leaderboard.Question{Score: &leaderboard.ScoreQuery{MinSeq: b.last + 1, Score: -7}},
 	)
-	got, err := database.Ask(t.Context(), b.ref, questions)
+	got, err := database.Query(t.Context(), b.ref, questions)
 	if err != nil || len(got) != len(questions) {
 		t.Fatalf("%d answers to %d questions, %v", len(got), len(questions), err)
 	}
-	for i, want := range AskEach(t.Context(), database, b.ref, questions) {
+	for i, want := range QueryEach(t.Context(), database, b.ref, questions) {
 		if difference := differs(got[i], want); difference != nil {
 			t.Errorf("question %d: %v", i, difference)
 		}
 	}
-	if none, err := database.Ask(t.Context(), b.ref, nil); err != nil || len(none) != 0 {
+	if none, err := database.Query(t.Context(), b.ref, nil); err != nil || len(none) != 0 {
 		t.Errorf("no questions: %+v, %v", none, err)
 	}
 }

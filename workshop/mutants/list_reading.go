@@ -33,11 +33,11 @@ func ofCopies() []mutant {
 		},
 		{
 			"B7", "a copy is compared by seq alone", topn + "apply.go",
-			`case period.Revision() == info.Revision:`, `case period.LastSeq == info.Seq:`, test + "TestForeignHistoryIsDropped",
+			`case period.Revision() == info.Revision:`, `case period.LastSeq == info.Seq:`, test + "TestForeignIncarnationIsDropped",
 		},
 		{
 			"B7", "an id that was given again means the same period", topn + "apply.go",
-			`case period.Incarnation != p.Incarnation:`, `case false:`, test + "TestOtherHistory",
+			`case period.Incarnation != p.Incarnation:`, `case false:`, test + "TestOtherIncarnation",
 		},
 		{
 			"B1", "tied ranks go by the whole key", topn + "head.lua",
@@ -114,15 +114,15 @@ func ofFeed() []mutant {
 		},
 		{
 			"B6", "a server may go back", file,
-			`if r.Incarnation == p.floor.Incarnation && r.Seq < p.floor.Seq {`, `if false {`, test + "TestOwnCommits",
+			`if r.Incarnation == p.minFresh.Incarnation && r.Seq < p.minFresh.Seq {`, `if false {`, test + "TestOwnCommits",
 		},
 		{
 			"B7", "revisions of one seq are the same", file,
 			`s.Seq == r.Seq && s.AsOf != r.AsOf`, `false`, test + "TestSameSeqOfAnotherBranch",
 		},
 		{
-			"B7", "another history denies nothing", file,
-			`return s.isBehind(r) || s.Incarnation != r.Incarnation`, `return s.isBehind(r)`, test + "TestOtherHistory",
+			"B7", "another incarnation denies nothing", file,
+			`return s.isBehind(r) || s.Incarnation != r.Incarnation`, `return s.isBehind(r)`, test + "TestOtherIncarnation",
 		},
 	}
 }
@@ -205,8 +205,8 @@ func ofServing() []mutant {
 			`error { return wire.Reject(wire.CodeUnauthorized, "The key is not known.") }`, `error { return nil }`, "httpapi TestEveryRouteDenies",
 		},
 		{
-			"G4", "a cursor of another history is one of this period", "internal/wire/cursor.go",
-			`return List{"entries", ref.Incarnation}`, `return List{"entries", ref.ID}`, "httpapi TestOtherHistory",
+			"G4", "a cursor of another incarnation is one of this period", "internal/wire/cursor.go",
+			`return List{"entries", ref.Incarnation}`, `return List{"entries", ref.ID}`, "httpapi TestOtherIncarnation",
 		},
 		{
 			"G4", "a cursor that was tampered with is taken", "internal/wire/cursor.go",
@@ -245,8 +245,8 @@ func ofServing() []mutant {
 			`_ = c.SetLinger(0)`, `_ = c`, "httpapi TestKernelKeepsLittle",
 		},
 		{
-			"G3", "bodies that stall keep their memory", "internal/guard/transit.go",
-			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "internal/guard TestTransit",
+			"G3", "bodies that stall keep their memory", "internal/guard/budget.go",
+			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "internal/guard TestBodyBudget",
 		},
 		{
 			"F5", "a call leaves a goroutine", "cache/calls.go",

@@ -88,7 +88,7 @@ func ofWriting() []mutant {
 		},
 		{
 			"A1", "the store closes without its queues", commit + "queue.go",
-			"\tq.running.Wait()\n", "", store + "TestCloseDrains",
+			"\tqs.running.Wait()\n", "", store + "TestCloseDrains",
 		},
 	}
 }
@@ -114,14 +114,14 @@ func ofAdmission() []mutant {
 		},
 		{
 			"F1", "what waits at the end is told nothing", commit + "queue.go",
-			"\tq.refuseAll(errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
+			"\tqs.refuseAll(errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
 		},
 		{
 			"A6", "requests for several boards hold the others while one is locked", commit + "mutex.go",
-			`if lockedOut {`, `if false {`, test + "TestLockedOutBoards",
+			`if blocked {`, `if false {`, test + "TestBlockedBoards",
 		},
 		{
-			"E2", "those who are refused are answered as often as they ask", "internal/guard/pace.go",
+			"E2", "those who are refused are answered as often as they ask", "internal/guard/throttle.go",
 			`return max(0, wait)`, `return 0 * wait`, "internal/guard TestRefusalsTakeAShare",
 		},
 		{
@@ -135,7 +135,7 @@ func ofAdmission() []mutant {
 		},
 		{
 			"A6", "boards that another session keeps locked take all connections", commit + "mutex.go",
-			"m.lockedOut[board] = lockout{time.Now().Add(m.term), stuck || m.lockout(board).stuck}", "_, _ = board, stuck", "store TestLockedBoardsStarveNobody",
+			"m.blocked[board] = blockage{time.Now().Add(m.term), stuck || m.blockage(board).stuck}", "_, _ = board, stuck", "store TestLockedBoardsStarveNobody",
 		},
 	}
 }

@@ -128,8 +128,8 @@ func Close(ctx context.Context, tx outbox.Tx, at string, b *leaderboard.Board, e
 // begin makes the row of a period.
 func begin(ctx context.Context, tx outbox.Tx, p *leaderboard.Period, random func() uint64) error {
 	q := (&mysql.Text{}).Str("INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, last_created_time, committed_at) VALUES (")
-	history := leaderboard.NewIncarnation(random)
-	q.Int(history).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
+	incarnation := leaderboard.NewIncarnation(random)
+	q.Int(incarnation).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
 	if p.EndsAt == leaderboard.Forever {
 		q.Str("NULL")
 	} else {
@@ -142,7 +142,7 @@ func begin(ctx context.Context, tx outbox.Tx, p *leaderboard.Period, random func
 	if p.ID, err = result.LastInsertId(); err != nil {
 		return err
 	}
-	p.Incarnation = history
+	p.Incarnation = incarnation
 	return nil
 }
 

@@ -144,7 +144,7 @@ func (r *PeriodRow) Period() leaderboard.Period {
 
 // JoinedPeriod is the row of a period on the outer side of a join: it may be absent.
 type JoinedPeriod struct {
-	id, history, seq, entries     sql.NullInt64
+	id, incarnation, seq, entries sql.NullInt64
 	window, name, state           sql.NullString
 	startsAt, endsAt, committedAt sql.NullTime
 }
@@ -154,7 +154,7 @@ const JoinedPeriodColumns = "p.id, p.incarnation, p.window_name, p.name, p.start
 
 // Dest returns where JoinedPeriodColumns are scanned to.
 func (p *JoinedPeriod) Dest() []any {
-	return []any{&p.id, &p.history, &p.window, &p.name, &p.startsAt, &p.endsAt, &p.state, &p.seq, &p.entries, &p.committedAt}
+	return []any{&p.id, &p.incarnation, &p.window, &p.name, &p.startsAt, &p.endsAt, &p.state, &p.seq, &p.entries, &p.committedAt}
 }
 
 // Exists reports whether there is a period.
@@ -163,7 +163,7 @@ func (p *JoinedPeriod) Exists() bool { return p.id.Valid }
 // Period returns the period of a board, when it Exists.
 func (p *JoinedPeriod) Period(boardID int64) leaderboard.Period {
 	row := PeriodRow{
-		ID: p.id.Int64, Incarnation: p.history.Int64, BoardID: boardID, Window: []byte(p.window.String), Label: []byte(p.name.String),
+		ID: p.id.Int64, Incarnation: p.incarnation.Int64, BoardID: boardID, Window: []byte(p.window.String), Label: []byte(p.name.String),
 		StartsAt: p.startsAt.Time, EndsAt: p.endsAt, State: []byte(p.state.String), LastSeq: p.seq.Int64, EntryCount: p.entries.Int64, Committed: p.committedAt.Time,
 	}
 	return row.Period()

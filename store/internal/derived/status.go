@@ -14,7 +14,7 @@ import (
 // Derivation compares a derived board with the states of its sources, in one snapshot. The sources come in the order of the
 // rule, then sources that are still reflected although the rule no longer names them. Errors: ErrBoardNotFound,
 // ErrNotDerived.
-func (f *Follower) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
+func (f *Stepper) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	var out leaderboard.Derivation
 	err := f.take(ctx, board, false, func(d *derivation) error {
 		out = leaderboard.Derivation{Board: d.board.Name, Revision: d.own.Revision(), State: d.state(), Lag: d.lag()}
@@ -69,7 +69,7 @@ func (d *derivation) tellLeaving(ctx context.Context, seqs map[part][]int64, out
 // difference is for the first such member in byte order; it has no rank. It reads all entries of all sources, so a process
 // makes one verification at a time. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded while another verification is
 // under way.
-func (f *Follower) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
+func (f *Stepper) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
 	var v leaderboard.Verification
 	if !f.verifying.CompareAndSwap(false, true) {
 		return v, fmt.Errorf("store: verify sources: %w: another verification is under way", leaderboard.ErrOverloaded)

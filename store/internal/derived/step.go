@@ -31,8 +31,8 @@ import (
 // stepAttempts is how often a step starts over because another writer was faster.
 const stepAttempts = 3
 
-// Follower keeps derived boards up to date with their sources. All methods may be called concurrently.
-type Follower struct {
+// Stepper keeps derived boards up to date with their sources. All methods may be called concurrently.
+type Stepper struct {
 	snapshots
 	leadership
 	*overview
@@ -41,9 +41,9 @@ type Follower struct {
 	verifying atomic.Bool // a derived board is compared with its sources
 }
 
-// New returns a Follower whose transactions change at most a number of rows each.
-func New(d *mysql.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
-	return &Follower{snapshots: snapshots{db: d, memory: m, nested: bounded.New[nestedSource, bool](nestedLogged, 0)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, idle: map[int64]*idle{}}}
+// New returns a Stepper whose transactions change at most a number of rows each.
+func New(d *mysql.DB, m *boards.Memory, w *commit.Writer, rows int) *Stepper {
+	return &Stepper{snapshots: snapshots{db: d, memory: m, nested: bounded.New[nestedSource, bool](nestedLogged, 0)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, idle: map[int64]*idle{}}}
 }
 
 // FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the
@@ -53,7 +53,7 @@ func New(d *mysql.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
 //
 // A step that computes all entries, or adds or removes sources, takes long and pauses between its readings. When the caller
 // does not allow a long step, it does nothing then and sets the field Long of the step.
-func (f *Follower) FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
+func (f *Stepper) FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
 	var (
 		step leaderboard.DeriveStep
 		err  error
@@ -66,7 +66,7 @@ func (f *Follower) FollowSources(ctx context.Context, board string, long bool) (
 	return step, mysql.Translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
 }
 
-func (f *Follower) followOnce(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
+func (f *Stepper) followOnce(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
 	var step leaderboard.DeriveStep
 	err := f.take(ctx, board, long, func(d *derivation) (err error) {
 		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
@@ -156,7 +156,7 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 // Recompute computes all entries of a derived board from scratch from its sources and writes the differing ones. The
 // returned step has DerivationStateComputing if this call computed them; otherwise another process has computed them since
 // the call, and the step is the remaining work. Errors: the errors of FollowSources.
-func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+func (f *Stepper) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err := boards.Get(ctx, f.db.Pool, f.db.Limited(find), []byte(board))
 	if err == nil && b.Rules.Derive == nil {

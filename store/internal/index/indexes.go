@@ -30,8 +30,8 @@ import (
 //
 // A number of entries ahead of a key k is put together from an index, which is at some state a, and one count inside a
 // bucket, which a statement took at some state b; the answer as a whole is to be true at a state c, the state of its
-// entries. The states differ when there is a commit in between. Every state is named by (history, seq, committed_at), and
-// between two states of one history lie the commits of the log, each with the exact keys that it removed and added, so that
+// entries. The states differ when there is a commit in between. Every state is named by (incarnation, seq, committed_at), and
+// between two states of one incarnation lie the commits of the log, each with the exact keys that it removed and added, so that
 //
 //	ahead(k, b) = ahead(bucket, a) + shift(bucket, a → b) + count([bucket, k), b)
 //	ahead(k, c) = ahead(k, b) + shift(k, b → c)
@@ -39,9 +39,9 @@ import (
 // where shift(x, a → b) is the number of keys less than x that the commits from a to b brought, less the keys that they
 // took away. All of these are whole numbers about keys that never change, so the present boundaries of the index,
 // concurrent folds by other readers and the order of the states do not matter. The condition is that a, b and c lie on one
-// history: each must be a commit that the tracker remembers, with the same committed_at (history.position). If a state is
+// incarnation: each must be a commit that the tracker remembers, with the same committed_at (history.position). If a state is
 // older than the remembered commits, the answer is computed again (errMoved), at last in a REPEATABLE READ transaction,
-// where b = c. If a state is not on the history, the database was restored from a backup: the index is dropped and built
+// where b = c. If a state is not on that incarnation, the database was restored from a backup: the index is dropped and built
 // from scratch, and answers come from scans until then.
 //
 // The index reaches b because the log is read up to there (Reach). Commits of this process are folded right after COMMIT, in

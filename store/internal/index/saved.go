@@ -65,7 +65,7 @@ func (s savedIndexes) read(ctx context.Context, ref leaderboard.PeriodRef) (*sav
 }
 
 // write replaces the rows of an index. Unless must is set, it keeps an index that another process saved at a later state of
-// the same history. For a period that is gone, or has been restored as another one, nothing is saved.
+// the same incarnation. For a period that is gone, or has been restored as another one, nothing is saved.
 func (s savedIndexes) write(ctx context.Context, ref leaderboard.PeriodRef, seq int64, payload []byte, must bool) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.writeIn(ctx, tx, ref, seq, payload, must) })
 	if err != nil {

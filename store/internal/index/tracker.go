@@ -380,7 +380,7 @@ func (h *history) push(s step) {
 }
 
 // position returns the number of steps up to a state. Errors: errTooOld, errBehind for a state that is newer than the last
-// step, rank.ErrDiverged for a state on another history.
+// step, rank.ErrDiverged for a state of another incarnation.
 func (h *history) position(m rank.State) (int, error) {
 	i := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].commit.LastSeq >= m.Seq })
 	at := h.start

@@ -77,7 +77,7 @@ func ahead(keys []rank.Key, k rank.Key) (n int64) {
 	return n
 }
 
-// TestHistoryForgets: old steps go, and their states are distinguished from states of another history.
+// TestHistoryForgets: old steps go, and their states are distinguished from states of another incarnation.
 func TestHistoryForgets(t *testing.T) {
 	t.Parallel()
 	h := history{start: rank.State{Revision: leaderboard.Revision{Seq: 10, AsOf: 10}}}

@@ -14,41 +14,41 @@ import (
 
 // Page implements leaderboard.Rankings.
 func (s *Reader) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	a := s.askOne(ctx, ref, leaderboard.Question{Page: &q})
+	a := s.queryOne(ctx, ref, leaderboard.Question{Page: &q})
 	return a.Page, mysql.Translate(ctx, "page", a.Err)
 }
 
 // Members implements leaderboard.Rankings.
 func (s *Reader) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	a := s.askOne(ctx, ref, leaderboard.Question{Members: &q})
+	a := s.queryOne(ctx, ref, leaderboard.Question{Members: &q})
 	return a.Members, mysql.Translate(ctx, "members", a.Err)
 }
 
 // ScoreRank implements leaderboard.Rankings.
 func (s *Reader) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	a := s.askOne(ctx, ref, leaderboard.Question{Score: &q})
+	a := s.queryOne(ctx, ref, leaderboard.Question{Score: &q})
 	return a.Score, mysql.Translate(ctx, "score rank", a.Err)
 }
 
 // Moves implements leaderboard.Rankings.
 func (s *Reader) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
-	a := s.askOne(ctx, ref, leaderboard.Question{Moves: &q})
+	a := s.queryOne(ctx, ref, leaderboard.Question{Moves: &q})
 	return a.Moves, mysql.Translate(ctx, "moves", a.Err)
 }
 
-func (s *Reader) askOne(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.Question) leaderboard.Answer {
-	answers, err := s.ask(ctx, ref, []leaderboard.Question{q})
+func (s *Reader) queryOne(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.Question) leaderboard.Answer {
+	answers, err := s.query(ctx, ref, []leaderboard.Question{q})
 	if err != nil {
 		return leaderboard.Answer{Err: err}
 	}
 	return answers[0]
 }
 
-// Ask implements leaderboard.BatchRankings. For any number of questions there is one statement for the entries of all
+// Query implements leaderboard.BatchRankings. For any number of questions there is one statement for the entries of all
 // members, one for the counts (in chunks), one for the runs of entries (in chunks), and a statement for the groups in which
 // tied pages begin; dense ranks take one more per question.
-func (s *Reader) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
-	answers, err := s.ask(ctx, ref, questions)
+func (s *Reader) Query(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	answers, err := s.query(ctx, ref, questions)
 	if err != nil {
 		return nil, mysql.Translate(ctx, "questions", err)
 	}
@@ -58,7 +58,7 @@ func (s *Reader) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions [
 	return answers, nil
 }
 
-func (s *Reader) ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+func (s *Reader) query(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	var out []leaderboard.Answer
 	err := s.read(ctx, ref, func(v *view) error {
 		b := asking{view: v, asked: make([]asked, len(questions)), answers: make([]leaderboard.Answer, len(questions))}

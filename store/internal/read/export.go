@@ -183,7 +183,7 @@ func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevi
 }
 
 // ChangesAfter reads the change log of one period: CommitsSince with the errors of a feed. Errors: ErrPeriodNotFound;
-// ErrHistoryChanged when the period never had the revision; ErrFeedPruned; ErrUnavailable.
+// ErrIncarnationChanged when the period never had the revision; ErrFeedPruned; ErrUnavailable.
 func (s *Reader) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevision, changes int) (leaderboard.LogPart, error) {
 	parts, err := s.CommitsSince(ctx, []leaderboard.PeriodRevision{from}, changes)
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *Reader) ChangesAfter(ctx context.Context, from leaderboard.PeriodRevisi
 	part := parts[from.PeriodID]
 	switch {
 	case errors.Is(part.Err, rank.ErrDiverged):
-		part.Err = fmt.Errorf("%w: at seq %d of %d", leaderboard.ErrHistoryChanged, from.Seq, part.At.Seq)
+		part.Err = fmt.Errorf("%w: at seq %d of %d", leaderboard.ErrIncarnationChanged, from.Seq, part.At.Seq)
 	case errors.Is(part.Err, leaderboard.ErrLogPruned):
 		part.Err = fmt.Errorf("%w: at seq %d of %d", leaderboard.ErrFeedPruned, from.Seq, part.At.Seq)
 	}

@@ -188,7 +188,7 @@ func prepare(ctx context.Context, views []*view) error {
 }
 
 // reach brings the index to the state of the view. An index that was ahead of the database before the statement is of another
-// history.
+// incarnation.
 func (v *view) reach(ctx context.Context) error {
 	v.prepared = true
 	if v.index == nil {

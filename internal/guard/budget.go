@@ -12,48 +12,48 @@ import (
 // stalledAfter is for how long a body has not moved when it may be evicted.
 const stalledAfter = 250 * time.Millisecond
 
-// Transit bounds the memory of the bodies that are on their way: of requests that are not decoded yet, or of answers that
+// BodyBudget bounds the memory of the bodies that are on their way: of requests that are not decoded yet, or of answers that
 // are not sent yet. A body counts for more as more of it comes: an announced body that is not sent takes no memory from
 // others. When the memory is full, the body that has not moved for the longest time is evicted. All methods may be called
 // concurrently.
-type Transit struct {
+type BodyBudget struct {
 	most  int64
 	full  string    // the detail of the refusal
 	began time.Time // when it was made
 
 	mu       sync.Mutex
 	bytes    int64
-	underWay map[*Passage]struct{}
+	underWay map[*Reservation]struct{}
 }
 
-// Passage is a body on its way.
-type Passage struct {
+// Reservation is the memory of a body on its way.
+type Reservation struct {
 	stop  func()       // ends a read or a write of it at once; must not block
-	moved atomic.Int64 // when it moved last, ns since Transit.began
+	moved atomic.Int64 // when it moved last, ns since BodyBudget.began
 
-	bytes   int64 // its counted size; guarded by Transit.mu
-	evicted bool  // guarded by Transit.mu
+	bytes   int64 // its counted size; guarded by BodyBudget.mu
+	evicted bool  // guarded by BodyBudget.mu
 }
 
-// NewPassage returns a body. stop ends a read or a write of it at once, and must not block.
-func NewPassage(stop func()) *Passage { return &Passage{stop: stop} }
+// NewReservation returns a body. stop ends a read or a write of it at once, and must not block.
+func NewReservation(stop func()) *Reservation { return &Reservation{stop: stop} }
 
 var errEvicted = errors.New("the body was evicted")
 
-// NewTransit bounds bodies to a number of bytes. full is the detail of the refusal of more.
-func NewTransit(most int64, full string) *Transit {
-	return &Transit{most: most, full: full, began: time.Now(), underWay: map[*Passage]struct{}{}}
+// NewBodyBudget bounds bodies to a number of bytes. full is the detail of the refusal of more.
+func NewBodyBudget(most int64, full string) *BodyBudget {
+	return &BodyBudget{most: most, full: full, began: time.Now(), underWay: map[*Reservation]struct{}{}}
 }
 
 // Move records that a part of a body has arrived or was sent; nil is a body that does not count.
-func (in *Transit) Move(a *Passage) {
+func (in *BodyBudget) Move(a *Reservation) {
 	if a != nil {
 		a.moved.Store(int64(time.Since(in.began)))
 	}
 }
 
 // GoOn is Move for a body that gets more time by calling more, unless it is evicted.
-func (in *Transit) GoOn(a *Passage, more func()) {
+func (in *BodyBudget) GoOn(a *Reservation, more func()) {
 	if a == nil {
 		return
 	}
@@ -66,7 +66,7 @@ func (in *Transit) GoOn(a *Passage, more func()) {
 }
 
 // Begin counts a body as on its way, with no bytes yet.
-func (in *Transit) Begin(a *Passage) {
+func (in *BodyBudget) Begin(a *Reservation) {
 	in.Move(a)
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -74,7 +74,7 @@ func (in *Transit) Begin(a *Passage) {
 }
 
 // Grow makes a body count for a number of bytes. Errors: ErrOverloaded, errEvicted.
-func (in *Transit) Grow(a *Passage, to int64) error {
+func (in *BodyBudget) Grow(a *Reservation, to int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if a.evicted {
@@ -96,8 +96,8 @@ func (in *Transit) Grow(a *Passage, to int64) error {
 }
 
 // slowest returns the other body with memory that has been stalled for the longest time, nil if no body is stalled.
-func (in *Transit) slowest(but *Passage) *Passage {
-	var found *Passage
+func (in *BodyBudget) slowest(but *Reservation) *Reservation {
+	var found *Reservation
 	oldest := int64(time.Since(in.began) - stalledAfter)
 	for a := range in.underWay {
 		if moved := a.moved.Load(); a != but && a.bytes > 0 && moved <= oldest {
@@ -108,7 +108,7 @@ func (in *Transit) slowest(but *Passage) *Passage {
 }
 
 // Arrived records that the whole body is there, and can no longer be evicted. Error: errEvicted.
-func (in *Transit) Arrived(a *Passage) error {
+func (in *BodyBudget) Arrived(a *Reservation) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	delete(in.underWay, a)
@@ -119,7 +119,7 @@ func (in *Transit) Arrived(a *Passage) error {
 }
 
 // End forgets a body; nil is a body that does not count.
-func (in *Transit) End(a *Passage) {
+func (in *BodyBudget) End(a *Reservation) {
 	if a == nil {
 		return
 	}
@@ -131,7 +131,7 @@ func (in *Transit) End(a *Passage) {
 }
 
 // Now returns the number of bodies that may be evicted, and the counted size of all bodies.
-func (in *Transit) Now() (bodies int, bytes int64) {
+func (in *BodyBudget) Now() (bodies int, bytes int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return len(in.underWay), in.bytes

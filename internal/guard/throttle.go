@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// pace bounds how fast requests are refused for lack of capacity. Some hundred clients that ignore Retry-After and try
+// throttle bounds how fast requests are refused for lack of capacity. Some hundred clients that ignore Retry-After and try
 // again at once cost half a processor in refusals alone; so beyond a share of the processors a refusal waits. An occasional
 // refusal does not. All methods may be called concurrently.
-type pace struct {
+type throttle struct {
 	mu   sync.Mutex
 	next time.Time // until when the share is used up
 }
@@ -26,8 +26,8 @@ const (
 	rejectionPause = time.Second
 )
 
-// take uses some of the share for a request with a number of bytes, and returns the delay of the answer.
-func (r *pace) take(bytes int64) time.Duration {
+// spend uses some of the share for a request with a number of bytes, and returns the delay of the answer.
+func (r *throttle) spend(bytes int64) time.Duration {
 	cost := rejectionCost + time.Duration(bytes)*time.Second/rejectionByteRate
 	r.mu.Lock()
 	defer r.mu.Unlock()

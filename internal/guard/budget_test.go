@@ -9,12 +9,12 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestTransit: which bodies may take room, which bodies are evicted, and that all room is given back.
-func TestTransit(t *testing.T) {
+// TestBodyBudget: which bodies may take room, which bodies are evicted, and that all room is given back.
+func TestBodyBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in, stopped := NewTransit(100, "full"), ""
-		body := func(name string) *Passage {
-			a := NewPassage(func() { stopped += name })
+		in, stopped := NewBodyBudget(100, "full"), ""
+		body := func(name string) *Reservation {
+			a := NewReservation(func() { stopped += name })
 			in.Begin(a)
 			time.Sleep(time.Millisecond)
 			return a
@@ -46,7 +46,7 @@ func TestTransit(t *testing.T) {
 		if err := in.Grow(idle, 90); err == nil || stopped != "13" {
 			t.Errorf("what is there gave way: %v, stopped %q", err, stopped)
 		}
-		for _, a := range []*Passage{idle, first, second, third} {
+		for _, a := range []*Reservation{idle, first, second, third} {
 			in.End(a)
 		}
 		if in.bytes != 0 || len(in.underWay) != 0 {

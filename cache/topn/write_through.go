@@ -31,8 +31,8 @@ const (
 	catchUpOld = 20 * time.Millisecond
 )
 
-// FollowerOptions adjust a Follower; the zero value works.
-type FollowerOptions struct {
+// WriteThroughOptions adjust a WriteThrough; the zero value works.
+type WriteThroughOptions struct {
 	Demand   func(leaderboard.PeriodRef) // a copy that exists needs a full rebuild; must not block; may be nil
 	Observer Observer                    // receives failures; may be nil
 	// OnlyOld writes to a copy when a reader has found it old, at most every catchUpOld, and not after each commit. For measurements.
@@ -53,13 +53,13 @@ type Applied struct {
 	Effect  Effect        // EffectGap: brought up to date from the log
 }
 
-// Follower writes committed changes through to the copies. It applies the commits of one period in order, and many at a
+// WriteThrough writes committed changes through to the copies. It applies the commits of one period in order, and many at a
 // time when they come fast; after a failure it reads the change log. A copy that does not exist is not created: boards have
 // no copy until they are read. A copy that cannot be written to is not read either, see Copies.IsBehind, until it is up to date
 // again. When a server does not answer that holds for all of its copies, with one attempt a second for all.
-type Follower struct {
+type WriteThrough struct {
 	copies  *Copies
-	opts    FollowerOptions
+	opts    WriteThroughOptions
 	every   time.Duration                 // between two catch-ups of a copy
 	servers *Servers[*semaphore.Weighted] // and how many periods each is written at once
 	ctx     context.Context               // ends when Stop gives up
@@ -73,7 +73,7 @@ type Follower struct {
 	stop     chan struct{}
 }
 
-// backlog is the missing commits of one period's copy; a goroutine works on it. All fields are guarded by Follower.mu.
+// backlog is the missing commits of one period's copy; a goroutine works on it. All fields are guarded by WriteThrough.mu.
 type backlog struct {
 	ref     leaderboard.PeriodRef
 	from    leaderboard.Revision // of the copy, as far as known here
@@ -89,8 +89,8 @@ type batch struct {
 	commits []leaderboard.Commit // none: read the log
 }
 
-// NewFollower starts nothing before the first Notify.
-func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
+// NewWriteThrough starts nothing before the first Notify.
+func NewWriteThrough(copies *Copies, opts WriteThroughOptions) *WriteThrough {
 	if opts.Demand == nil {
 		opts.Demand = func(leaderboard.PeriodRef) {}
 	}
@@ -106,7 +106,7 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 	if opts.Tail == nil {
 		opts.Tail = feed.NewTail(0)
 	}
-	f := &Follower{copies: copies, opts: opts, backlogs: map[copyID]*backlog{}, caughtUp: map[copyID]time.Time{}, stop: make(chan struct{})}
+	f := &WriteThrough{copies: copies, opts: opts, backlogs: map[copyID]*backlog{}, caughtUp: map[copyID]time.Time{}, stop: make(chan struct{})}
 	f.every = catchUpEvery
 	if opts.OnlyOld {
 		f.every = catchUpOld
@@ -117,7 +117,7 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 }
 
 // Notify takes a commit, after it happened and in the order of seq per period. It never blocks.
-func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+func (f *WriteThrough) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	f.opts.Tail.Add(commit)
 	if f.opts.OnlyOld {
 		return
@@ -141,7 +141,7 @@ func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) 
 // CatchUp brings a copy up to date that a reader has found too old: the process that wrote its last commits has died,
 // or a failover has lost writes to Redis. It never blocks. All processes together catch up at most once in
 // catchUpEvery, because after a failover all of them find the same copies old at once.
-func (f *Follower) CatchUp(ref leaderboard.PeriodRef) {
+func (f *WriteThrough) CatchUp(ref leaderboard.PeriodRef) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, now := idOf(ref), time.Now()
@@ -173,7 +173,7 @@ func (b *backlog) notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 
 // Lag returns how far the copies are behind the notified commits: the most changes in any period, and the age of the
 // oldest.
-func (f *Follower) Lag() (changes int64, age time.Duration) {
+func (f *WriteThrough) Lag() (changes int64, age time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, b := range f.backlogs {
@@ -187,7 +187,7 @@ func (f *Follower) Lag() (changes int64, age time.Duration) {
 
 // Stop takes no more commits and waits until the commits that it has are applied, or ctx ends. The next catch-up of any
 // process brings the rest.
-func (f *Follower) Stop(ctx context.Context) error {
+func (f *WriteThrough) Stop(ctx context.Context) error {
 	f.mu.Lock()
 	if !f.stopped {
 		f.stopped = true
@@ -211,10 +211,10 @@ func (f *Follower) Stop(ctx context.Context) error {
 }
 
 // follow writes one backlog through until nothing is left.
-func (f *Follower) follow(b *backlog) {
+func (f *WriteThrough) follow(b *backlog) {
 	backoff, failures := time.Duration(0), 0
 	for {
-		next, ok := f.take(b)
+		next, ok := f.dequeue(b)
 		if !ok {
 			return
 		}
@@ -250,8 +250,8 @@ func longestBackoff(err error) time.Duration {
 	return BreakerPause
 }
 
-// pause waits, and reports whether to continue. Once the follower is stopped it returns false.
-func (f *Follower) pause(d time.Duration) bool {
+// pause waits, and reports whether to continue. Once the WriteThrough is stopped it returns false.
+func (f *WriteThrough) pause(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -262,8 +262,8 @@ func (f *Follower) pause(d time.Duration) bool {
 	}
 }
 
-// take returns the commits to write next, and forgets the backlog of a copy that lacks nothing.
-func (f *Follower) take(b *backlog) (batch, bool) {
+// dequeue returns the commits to write next, and forgets the backlog of a copy that lacks nothing.
+func (f *WriteThrough) dequeue(b *backlog) (batch, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !b.fromLog && b.from.Seq >= b.to.Seq {
@@ -289,7 +289,7 @@ func notified(commits []leaderboard.Commit, to leaderboard.Revision) []leaderboa
 }
 
 // applied notes that a batch is in the copy.
-func (f *Follower) applied(b *backlog, done batch) {
+func (f *WriteThrough) applied(b *backlog, done batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n := len(done.commits); n > 0 {
@@ -304,7 +304,7 @@ func (f *Follower) applied(b *backlog, done batch) {
 }
 
 // putBack notes that a batch could not be written, and still waits.
-func (f *Follower) putBack(b *backlog, failed batch) {
+func (f *WriteThrough) putBack(b *backlog, failed batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b.since = failed.since
@@ -312,7 +312,7 @@ func (f *Follower) putBack(b *backlog, failed batch) {
 
 // write writes a batch through once there is a permit. An error is a failure of Redis or MySQL, or errLeftAlone, to be
 // tried again.
-func (f *Follower) write(b batch) error {
+func (f *WriteThrough) write(b batch) error {
 	server := f.servers.Of(f.ctx, b.ref)
 	if err := server.Own.Acquire(f.ctx, 1); err != nil {
 		return err
@@ -333,11 +333,11 @@ func answers(err error) bool {
 }
 
 // apply brings the copy up to date with a batch.
-func (f *Follower) apply(b batch) error {
+func (f *WriteThrough) apply(b batch) error {
 	ctx, cancel := context.WithTimeout(f.ctx, followTimeout)
 	defer cancel()
 	if b.onTurn {
-		if mine, err := f.turn(ctx, b.ref); err != nil || !mine {
+		if mine, err := f.claim(ctx, b.ref); err != nil || !mine {
 			return err
 		}
 	}
@@ -376,9 +376,9 @@ func (f *Follower) apply(b batch) error {
 	return nil
 }
 
-// turn reports whether this process must bring a copy up to date that readers have found old: no other process has done
-// it within Follower.every. It only saves work: a catch-up that fails is tried again without it.
-func (f *Follower) turn(ctx context.Context, p leaderboard.PeriodRef) (mine bool, err error) {
+// claim reports whether this process must bring a copy up to date that readers have found old: no other process has done
+// it within WriteThrough.every. It only saves work: a catch-up that fails is tried again without it.
+func (f *WriteThrough) claim(ctx context.Context, p leaderboard.PeriodRef) (mine bool, err error) {
 	token := rand.Text()
 	had, err := f.copies.background.SetArgs(ctx, f.copies.base(p)+"turn", token, redis.SetArgs{Mode: "NX", Get: true, TTL: f.every}).Result()
 	if errors.Is(err, redis.Nil) {

@@ -20,9 +20,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
-func newFollower(t *testing.T, c *Copies, opts FollowerOptions) *Follower {
+func newFollower(t *testing.T, c *Copies, opts WriteThroughOptions) *WriteThrough {
 	t.Helper()
-	f := NewFollower(c, opts)
+	f := NewWriteThrough(c, opts)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -36,13 +36,13 @@ func (b *rig) reaches(t testing.TB, seq int64) {
 	cachetest.Eventually(t, fmt.Sprint("the copy is at seq ", seq), func() bool { return b.info(t).Seq == seq })
 }
 
-func TestFollowerWritesThrough(t *testing.T) {
+func TestWriteThrough(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), Options{Slack: 5})
 	b.build(t)
 	var mu sync.Mutex
 	applied := 0
-	f := newFollower(t, b.copies, FollowerOptions{onApply: func(a Applied) {
+	f := newFollower(t, b.copies, WriteThroughOptions{onApply: func(a Applied) {
 		mu.Lock()
 		defer mu.Unlock()
 		applied += a.Changes
@@ -65,14 +65,14 @@ func TestFollowerWritesThrough(t *testing.T) {
 	f.Notify(b.ref, b.world.Commit(cachetest.Put("late", 1))) // after Stop: no panic, no work
 }
 
-// TestFollowerOfOldCopies: a follower for measurements leaves a copy until a reader finds it old, and then does not make the next
+// TestWriteThroughOfOldCopies: a WriteThrough for measurements leaves a copy until a reader finds it old, and then does not make the next
 // reader wait for a second.
-func TestFollowerOfOldCopies(t *testing.T) {
+func TestWriteThroughOfOldCopies(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	applied := make(chan Applied, 1)
-	f := newFollower(t, b.copies, FollowerOptions{OnlyOld: true, onApply: func(a Applied) { applied <- a }})
+	f := newFollower(t, b.copies, WriteThroughOptions{OnlyOld: true, onApply: func(a Applied) { applied <- a }})
 	if f.every != catchUpOld {
 		t.Errorf("it catches up every %s", f.every)
 	}
@@ -86,12 +86,12 @@ func TestFollowerOfOldCopies(t *testing.T) {
 	}
 }
 
-// TestFollowerFillsGaps: notified in the wrong order, by several servers, or not at all: the log makes it good.
-func TestFollowerFillsGaps(t *testing.T) {
+// TestWriteThroughFillsGaps: notified in the wrong order, by several servers, or not at all: the log makes it good.
+func TestWriteThroughFillsGaps(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
-	f := newFollower(t, b.copies, FollowerOptions{})
+	f := newFollower(t, b.copies, WriteThroughOptions{})
 	var commits []leaderboard.Commit
 	for i := range 6 {
 		commits = append(commits, b.world.Commit(cachetest.Put("m", int64(i))))
@@ -108,13 +108,13 @@ func TestFollowerFillsGaps(t *testing.T) {
 	}
 }
 
-// TestFollowerCatchesUp: a copy that a reader finds too old is brought up to date without a commit, and not again and again.
-func TestFollowerCatchesUp(t *testing.T) {
+// TestWriteThroughCatchesUp: a copy that a reader finds too old is brought up to date without a commit, and not again and again.
+func TestWriteThroughCatchesUp(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	var applied atomic.Int64
-	f := newFollower(t, b.copies, FollowerOptions{onApply: func(Applied) { applied.Add(1) }})
+	f := newFollower(t, b.copies, WriteThroughOptions{onApply: func(Applied) { applied.Add(1) }})
 	b.world.Commit(cachetest.Put("m", 1))
 	for range 10 {
 		f.CatchUp(b.ref)
@@ -138,9 +138,9 @@ func TestOneProcessCatchesUp(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	var applied atomic.Int64
-	processes := make([]*Follower, 20)
+	processes := make([]*WriteThrough, 20)
 	for i := range processes {
-		processes[i] = newFollower(t, b.copies, FollowerOptions{onApply: func(Applied) { applied.Add(1) }})
+		processes[i] = newFollower(t, b.copies, WriteThroughOptions{onApply: func(Applied) { applied.Add(1) }})
 	}
 	b.world.Commit(cachetest.Put("m", 1))
 	began := time.Now()
@@ -175,16 +175,16 @@ func TestTurn(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.copies.background.(redis.UniversalClient).AddHook(twice{})
-	f := newFollower(t, b.copies, FollowerOptions{})
+	f := newFollower(t, b.copies, WriteThroughOptions{})
 	ctx, cancel := context.WithCancel(cachetest.Within(t))
 	began := time.Now()
 	for _, want := range []bool{true, false} {
-		if mine, err := f.turn(ctx, b.ref); mine != want && time.Since(began) < catchUpEvery || err != nil {
+		if mine, err := f.claim(ctx, b.ref); mine != want && time.Since(began) < catchUpEvery || err != nil {
 			t.Errorf("it is this one's turn: %t, %v, want %t", mine, err, want)
 		}
 	}
 	cancel()
-	if mine, err := f.turn(ctx, b.ref); mine || err == nil {
+	if mine, err := f.claim(ctx, b.ref); mine || err == nil {
 		t.Errorf("without an answer it is this one's turn: %t, %v", mine, err)
 	}
 }
@@ -206,12 +206,12 @@ func (twice) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPi
 	return next
 }
 
-// TestFollowerSeesAGapInTheQueue: commits that wait together with a gap between them must not be applied together.
-func TestFollowerSeesAGapInTheQueue(t *testing.T) {
+// TestWriteThroughSeesAGapInTheQueue: commits that wait together with a gap between them must not be applied together.
+func TestWriteThroughSeesAGapInTheQueue(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
-	f := newFollower(t, b.copies, FollowerOptions{})
+	f := newFollower(t, b.copies, WriteThroughOptions{})
 	if err := f.servers.Of(t.Context(), b.ref).Own.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
 		t.Fatal(err)
 	}
@@ -230,10 +230,10 @@ func TestFollowerSeesAGapInTheQueue(t *testing.T) {
 	}
 }
 
-func TestFollowerLeavesColdBoardsAlone(t *testing.T) {
+func TestWriteThroughLeavesColdBoardsAlone(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
-	f := newFollower(t, b.copies, FollowerOptions{
+	f := newFollower(t, b.copies, WriteThroughOptions{
 		Demand:  func(leaderboard.PeriodRef) { t.Error("a build was asked for") },
 		onApply: func(a Applied) { checkEffect(t, a, EffectMissing) },
 	})
@@ -253,7 +253,7 @@ func checkEffect(t *testing.T, a Applied, want Effect) {
 	}
 }
 
-func TestFollowerAsksForABuild(t *testing.T) {
+func TestWriteThroughAsksForABuild(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(b *rig) leaderboard.Commit{
 		"few entries left": func(b *rig) leaderboard.Commit {
@@ -265,7 +265,7 @@ func TestFollowerAsksForABuild(t *testing.T) {
 			b.world.Prune(c.From().Seq)
 			return c
 		},
-		"another history": func(b *rig) leaderboard.Commit {
+		"another incarnation": func(b *rig) leaderboard.Commit {
 			c := b.world.Commit(cachetest.Put("x", 1))
 			c.PrevCommittedAt++
 			return c
@@ -278,7 +278,7 @@ func TestFollowerAsksForABuild(t *testing.T) {
 			b.world.Fill(9)
 			b.build(t)
 			asked := make(chan leaderboard.PeriodRef, 1)
-			f := newFollower(t, b.copies, FollowerOptions{Demand: func(p leaderboard.PeriodRef) { asked <- p }})
+			f := newFollower(t, b.copies, WriteThroughOptions{Demand: func(p leaderboard.PeriodRef) { asked <- p }})
 			f.Notify(b.ref, prepare(b))
 			select {
 			case <-asked:
@@ -289,15 +289,15 @@ func TestFollowerAsksForABuild(t *testing.T) {
 	}
 }
 
-// TestFollowerSurvivesRedis: while Redis hangs, writers continue; when it is back the copy is brought up to date without
+// TestWriteThroughSurvivesRedis: while Redis hangs, writers continue; when it is back the copy is brought up to date without
 // any reader.
-func TestFollowerSurvivesRedis(t *testing.T) {
+func TestWriteThroughSurvivesRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
 	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
-	f := newFollower(t, b.copies, FollowerOptions{})
+	f := newFollower(t, b.copies, WriteThroughOptions{})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}
@@ -329,15 +329,15 @@ func TestFollowerSurvivesRedis(t *testing.T) {
 	}
 }
 
-// TestFollowerTriesAgain: a commit that could not be applied is not forgotten, even if no other follows.
-func TestFollowerTriesAgain(t *testing.T) {
+// TestWriteThroughTriesAgain: a commit that could not be applied is not forgotten, even if no other follows.
+func TestWriteThroughTriesAgain(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
 	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	failed := make(chan struct{}, 100)
-	f := newFollower(t, b.copies, FollowerOptions{Logger: slog.New(slog.NewTextHandler(signal(failed), nil))})
+	f := newFollower(t, b.copies, WriteThroughOptions{Logger: slog.New(slog.NewTextHandler(signal(failed), nil))})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestCopyIsLeft(t *testing.T) {
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	failures := make(chan struct{}, 100)
-	f := newFollower(t, b.copies, FollowerOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
+	f := newFollower(t, b.copies, WriteThroughOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
 	refuse := func(replicas string) {
 		if err := client.ConfigSet(cachetest.Within(t), "min-replicas-to-write", replicas).Err(); err != nil {
 			t.Fatal(err)
@@ -387,7 +387,7 @@ func TestCopyIsReadWithoutMySQL(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	failures := make(chan struct{}, 100)
-	f := newFollower(t, b.copies, FollowerOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
+	f := newFollower(t, b.copies, WriteThroughOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
 	b.world.Commit(cachetest.Put("m", 1))
 	b.world.Fail(leaderboard.ErrUnavailable)
 	f.CatchUp(b.ref)
@@ -411,14 +411,14 @@ func (b *rig) refsBeside(n int) []leaderboard.PeriodRef {
 	return refs
 }
 
-// TestFollowerIsBounded: the commits that wait for Redis are bounded in bytes over all periods, and dropped ones are
+// TestWriteThroughIsBounded: the commits that wait for Redis are bounded in bytes over all periods, and dropped ones are
 // read from the log.
-func TestFollowerIsBounded(t *testing.T) {
+func TestWriteThroughIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	const memory = 10_000
-	f := newFollower(t, b.copies, FollowerOptions{Tail: feed.NewTail(memory)})
+	f := newFollower(t, b.copies, WriteThroughOptions{Tail: feed.NewTail(memory)})
 	if err := f.servers.Of(t.Context(), b.ref).Own.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
 		t.Fatal(err)
 	}
@@ -440,16 +440,16 @@ func TestFollowerIsBounded(t *testing.T) {
 	}
 }
 
-// TestFollowerLeavesRedisAlone: a Redis that hangs is asked once a second for all periods, not in turn for each, and all
+// TestWriteThroughLeavesRedisAlone: a Redis that hangs is asked once a second for all periods, not in turn for each, and all
 // of them are behind at once.
-func TestFollowerLeavesRedisAlone(t *testing.T) {
+func TestWriteThroughLeavesRedisAlone(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
 	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	var attempts atomic.Int64
-	f := newFollower(t, b.copies, FollowerOptions{Observer: observed{failed: func() { attempts.Add(1) }}})
+	f := newFollower(t, b.copies, WriteThroughOptions{Observer: observed{failed: func() { attempts.Add(1) }}})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}
@@ -494,9 +494,9 @@ func (unreachable) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 	return next
 }
 
-// TestFollowerIsBackSoon: however long Redis does not answer, it is tried every second, so that its replacement is
+// TestWriteThroughIsBackSoon: however long Redis does not answer, it is tried every second, so that its replacement is
 // written to, and read, soon.
-func TestFollowerIsBackSoon(t *testing.T) {
+func TestWriteThroughIsBackSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client, w := openClient(t, "redis://127.0.0.1:1"), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
@@ -507,7 +507,7 @@ func TestFollowerIsBackSoon(t *testing.T) {
 			}
 			last, attempts = time.Now(), attempts+1
 		}})
-		f := newFollower(t, New(client, w, Options{Background: client}), FollowerOptions{})
+		f := newFollower(t, New(client, w, Options{Background: client}), WriteThroughOptions{})
 		f.Notify(w.Ref, w.Commit(cachetest.Put("m", 1)))
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -525,12 +525,12 @@ func (s signal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestFollowerStops: a follower that cannot get through does not keep the process from ending.
-func TestFollowerStops(t *testing.T) {
+// TestWriteThroughStops: a WriteThrough that cannot get through does not keep the process from ending.
+func TestWriteThroughStops(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
 	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
-	f := NewFollower(New(client, w, Options{}), FollowerOptions{})
+	f := NewWriteThrough(New(client, w, Options{}), WriteThroughOptions{})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}

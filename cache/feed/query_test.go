@@ -9,15 +9,15 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestAsk: Ask returns a revision that a statement showed after the call. It does not make the feed watch the period,
+// TestQuery: Query returns a revision that a statement showed after the call. It does not make the feed watch the period,
 // and does not count as an answer of the database for Age.
-func TestAsk(t *testing.T) {
+func TestQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f, d := start(t, Options{})
 		ask := func(id int64, want leaderboard.Revision, wantOK bool) {
 			t.Helper()
-			if r, ok := f.Ask(t.Context(), id); r != want || ok != wantOK {
+			if r, ok := f.Query(t.Context(), id); r != want || ok != wantOK {
 				t.Errorf("%+v, %t, want %+v, %t", r, ok, want, wantOK)
 			}
 		}
