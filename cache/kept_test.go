@@ -92,16 +92,16 @@ func watched(t *testing.T, s *slowDatabase) *Reader {
 	return NewReader(nil, s, ReaderOptions{StaleLimit: time.Minute, CallTimeout: 5 * time.Second, Feed: w})
 }
 
-func ask(t *testing.T, r *Reader, minSeq int64) *leaderboard.Page {
+func getPage(t *testing.T, r *Reader, minSeq int64) *leaderboard.Page {
 	t.Helper()
-	return cachetest.Must(askErr(t, r, minSeq))(t)
+	return cachetest.Must(getPageErr(t, r, minSeq))(t)
 }
 
-func askErr(t *testing.T, r *Reader, minSeq int64) (*leaderboard.Page, error) {
-	return askOffset(t.Context(), r, minSeq, 5)
+func getPageErr(t *testing.T, r *Reader, minSeq int64) (*leaderboard.Page, error) {
+	return getOffset(t.Context(), r, minSeq, 5)
 }
 
-func askOffset(ctx context.Context, r *Reader, minSeq, offset int64) (*leaderboard.Page, error) {
+func getOffset(ctx context.Context, r *Reader, minSeq, offset int64) (*leaderboard.Page, error) {
 	ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
 	return r.Page(ctx, ref, leaderboard.PageQuery{Query: leaderboard.Query{MinSeq: minSeq}, Limit: 3, Offset: offset})
 }
@@ -119,21 +119,21 @@ func TestKeptAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowDatabase{seq: 1, slow: 10 * time.Millisecond}
 		r := watched(t, s)
-		want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false)
-		first := ask(t, r, 0)
+		want(t, getPage(t, r, 0), 1, leaderboard.SourceMySQL, false)
+		first := getPage(t, r, 0)
 		if first.Encoded == nil {
 			t.Error("nothing keeps the encoded forms of a kept answer")
 		}
 		for range 10 {
 			time.Sleep(time.Minute)
-			if again := ask(t, r, 0); again != first || again.Source != leaderboard.SourceLocal || again.Stale {
+			if again := getPage(t, r, 0); again != first || again.Source != leaderboard.SourceLocal || again.Stale {
 				t.Fatalf("%+v", again)
 			}
 		}
 		s.set(2, nil, 10*time.Millisecond)
 		time.Sleep(time.Second)
-		want(t, ask(t, r, 0), 2, leaderboard.SourceMySQL, false)
-		want(t, ask(t, r, 2), 2, leaderboard.SourceLocal, false)
+		want(t, getPage(t, r, 0), 2, leaderboard.SourceMySQL, false)
+		want(t, getPage(t, r, 2), 2, leaderboard.SourceLocal, false)
 		if s.count() != 2 {
 			t.Errorf("the database was asked %d times, want once for each revision", s.count())
 		}
@@ -145,21 +145,21 @@ func TestKeptMinSeq(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowDatabase{seq: 5}
 		r := keeping(s)
-		ask(t, r, 0)
+		getPage(t, r, 0)
 		s.set(6, nil, 0)
-		want(t, ask(t, r, 5), 5, leaderboard.SourceLocal, false)
-		want(t, ask(t, r, 6), 6, leaderboard.SourceMySQL, false)
-		want(t, ask(t, r, 0), 6, leaderboard.SourceLocal, false)
-		if _, err := askErr(t, r, 7); !errors.Is(err, leaderboard.ErrSeqAhead) {
+		want(t, getPage(t, r, 5), 5, leaderboard.SourceLocal, false)
+		want(t, getPage(t, r, 6), 6, leaderboard.SourceMySQL, false)
+		want(t, getPage(t, r, 0), 6, leaderboard.SourceLocal, false)
+		if _, err := getPageErr(t, r, 7); !errors.Is(err, leaderboard.ErrSeqAhead) {
 			t.Errorf("min_seq that nothing has reached: %v", err)
 		}
-		want(t, ask(t, r, 0), 6, leaderboard.SourceLocal, false) // still kept
+		want(t, getPage(t, r, 0), 6, leaderboard.SourceLocal, false) // still kept
 		s.set(6, leaderboard.ErrUnavailable, 0)
 		time.Sleep(2 * time.Second)
-		if _, err := askErr(t, r, 7); !errors.Is(err, leaderboard.ErrUnavailable) {
+		if _, err := getPageErr(t, r, 7); !errors.Is(err, leaderboard.ErrUnavailable) {
 			t.Errorf("a stale answer that is too old for min_seq was given: %v", err)
 		}
-		want(t, ask(t, r, 6), 6, leaderboard.SourceLocal, true)
+		want(t, getPage(t, r, 6), 6, leaderboard.SourceLocal, true)
 	})
 }
 
@@ -176,14 +176,14 @@ func TestKeptInAnOutage(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &slowDatabase{seq: 1}
 				r := keeping(s)
-				ask(t, r, 0)
+				getPage(t, r, 0)
 				s.set(1, fault.err, fault.slow)
 				time.Sleep(2 * time.Second)
-				stale, waited := ask(t, r, 0), 0
+				stale, waited := getPage(t, r, 0), 0
 				want(t, stale, 1, leaderboard.SourceLocal, true)
 				for range 100 {
 					start := time.Now()
-					again := ask(t, r, 0)
+					again := getPage(t, r, 0)
 					took := time.Since(start)
 					if again != stale || took > 250*time.Millisecond {
 						t.Fatalf("a later reader got another object or waited %s", took)
@@ -198,12 +198,12 @@ func TestKeptInAnOutage(t *testing.T) {
 				}
 				s.set(2, nil, 0)
 				time.Sleep(6 * time.Second) // a call that hangs ends by its own deadline
-				ask(t, r, 0)
+				getPage(t, r, 0)
 				synctest.Wait()
-				want(t, ask(t, r, 0), 2, leaderboard.SourceLocal, false)
+				want(t, getPage(t, r, 0), 2, leaderboard.SourceLocal, false)
 				s.set(2, fault.err, fault.slow)
 				time.Sleep(61 * time.Second)
-				if page, err := askErr(t, r, 0); err == nil {
+				if page, err := getPageErr(t, r, 0); err == nil {
 					t.Errorf("beyond the limit: %+v", page)
 				}
 				time.Sleep(6 * time.Second) // let the last call end
@@ -219,14 +219,14 @@ func TestKeptWhileTheDatabaseAnswers(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &slowDatabase{seq: 1}
 			r := watched(t, s)
-			ask(t, r, 0)
+			getPage(t, r, 0)
 			s.set(2, nil, 2*time.Second)
 			time.Sleep(5 * time.Second)
 			if leaves > 0 {
 				time.AfterFunc(leaves, s.leave)
 			}
 			start := time.Now()
-			page := ask(t, r, 0)
+			page := getPage(t, r, 0)
 			took := time.Since(start)
 			if leaves == 0 && (page.Seq != 2 || page.Stale || took < 2*time.Second) ||
 				leaves > 0 && (page.Seq != 1 || !page.Stale || took < leaves || took > leaves+time.Second) {
@@ -246,15 +246,15 @@ func TestKeptAgesByTheTimeThatPasses(t *testing.T) {
 			s, ahead := &slowDatabase{seq: 1}, time.Duration(0)
 			r := keeping(s)
 			r.opts.Now = func() time.Time { return cachetest.Leap(time.Now(), ahead) }
-			ask(t, r, 0)
+			getPage(t, r, 0)
 			s.set(1, leaderboard.ErrUnavailable, 0)
 			ahead = leap
 			for range 9 {
 				time.Sleep(6 * time.Second)
-				want(t, ask(t, r, 0), 1, leaderboard.SourceLocal, true)
+				want(t, getPage(t, r, 0), 1, leaderboard.SourceLocal, true)
 			}
 			time.Sleep(7 * time.Second)
-			if _, err := askErr(t, r, 0); !errors.Is(err, leaderboard.ErrUnavailable) {
+			if _, err := getPageErr(t, r, 0); !errors.Is(err, leaderboard.ErrUnavailable) {
 				t.Errorf("leap %s: an answer that is too old: %v", leap, err)
 			}
 		})
@@ -266,18 +266,18 @@ func TestErrorsAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowDatabase{err: leaderboard.ErrNotRanked}
 		r := keeping(s)
-		if _, err := askErr(t, r, 0); !errors.Is(err, leaderboard.ErrNotRanked) {
+		if _, err := getPageErr(t, r, 0); !errors.Is(err, leaderboard.ErrNotRanked) {
 			t.Fatal(err)
 		}
 		s.set(1, nil, 0)
-		want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false)
+		want(t, getPage(t, r, 0), 1, leaderboard.SourceMySQL, false)
 		time.Sleep(2 * time.Second)
 		s.set(1, leaderboard.ErrNotRanked, 0)
-		if page, err := askErr(t, r, 0); !errors.Is(err, leaderboard.ErrNotRanked) {
+		if page, err := getPageErr(t, r, 0); !errors.Is(err, leaderboard.ErrNotRanked) {
 			t.Errorf("an answer that says no was taken for an outage: %+v, %v", page, err)
 		}
 		s.set(1, leaderboard.ErrUnavailable, 0)
-		if page, err := askErr(t, r, 0); !errors.Is(err, leaderboard.ErrUnavailable) {
+		if page, err := getPageErr(t, r, 0); !errors.Is(err, leaderboard.ErrUnavailable) {
 			t.Errorf("what is no longer ranked was kept: %+v, %v", page, err)
 		}
 	})
@@ -290,17 +290,17 @@ func TestKeptIsGoodWhileItIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowDatabase{seq: 1}
 		r := watched(t, s)
-		ask(t, r, 0)
+		getPage(t, r, 0)
 		for range 10 {
 			time.Sleep(time.Minute)
-			want(t, ask(t, r, 0), 1, leaderboard.SourceLocal, false)
+			want(t, getPage(t, r, 0), 1, leaderboard.SourceLocal, false)
 		}
 		s.leave()
 		s.set(1, leaderboard.ErrUnavailable, 0)
 		time.Sleep(58 * time.Second)
-		want(t, ask(t, r, 0), 1, leaderboard.SourceLocal, true)
+		want(t, getPage(t, r, 0), 1, leaderboard.SourceLocal, true)
 		time.Sleep(3 * time.Second)
-		if page, err := askErr(t, r, 0); err == nil {
+		if page, err := getPageErr(t, r, 0); err == nil {
 			t.Errorf("beyond the limit: %+v", page)
 		}
 	})
@@ -313,14 +313,14 @@ func TestCallsAreShared(t *testing.T) {
 		r := keeping(s)
 		first, cancel := context.WithCancel(t.Context())
 		go func() {
-			if _, err := askOffset(first, r, 0, 5); !errors.Is(err, context.Canceled) {
+			if _, err := getOffset(first, r, 0, 5); !errors.Is(err, context.Canceled) {
 				t.Errorf("the caller that went away got %v", err)
 			}
 		}()
 		synctest.Wait()
 		var wg sync.WaitGroup
 		for range 50 {
-			wg.Go(func() { want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false) })
+			wg.Go(func() { want(t, getPage(t, r, 0), 1, leaderboard.SourceMySQL, false) })
 		}
 		synctest.Wait()
 		cancel() // the work continues for the others
@@ -342,11 +342,11 @@ func TestErrorsOfJoinedCalls(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &slowDatabase{seq: 3, err: c.err, slow: 2 * time.Second}
 			r := watched(t, s)
-			go func() { _, _ = askErr(t, r, c.minSeq) }()
+			go func() { _, _ = getPageErr(t, r, c.minSeq) }()
 			time.Sleep(time.Second)
 			s.set(4, nil, 0)
 			time.Sleep(500 * time.Millisecond)
-			if page, err := askErr(t, r, c.minSeq); err != nil || page.Seq != 4 || page.Stale {
+			if page, err := getPageErr(t, r, c.minSeq); err != nil || page.Seq != 4 || page.Stale {
 				t.Errorf("%s: %+v, %v", name, page, err)
 			}
 			time.Sleep(2 * time.Second) // let the first call end
@@ -361,7 +361,7 @@ func TestOlderAnswersAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowDatabase{seq: 4}
 		r := keeping(s)
-		older := *ask(t, r, 0)
+		older := *getPage(t, r, 0)
 		older.Seq = 3
 		ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
 		q := newPending(pageQuestion{onePeriod{ref}, leaderboard.PageQuery{Limit: 3, Offset: 5}})
@@ -370,7 +370,7 @@ func TestOlderAnswersAreNotKept(t *testing.T) {
 		}
 		s.set(4, leaderboard.ErrUnavailable, 0)
 		time.Sleep(time.Second)
-		want(t, ask(t, r, 0), 4, leaderboard.SourceLocal, true)
+		want(t, getPage(t, r, 0), 4, leaderboard.SourceLocal, true)
 	})
 }
 
@@ -389,8 +389,8 @@ func TestKeptBytes(t *testing.T) {
 func TestCallPanics(t *testing.T) {
 	t.Parallel()
 	r := keeping(&slowDatabase{seq: 1})
-	if _, err := askOffset(t.Context(), r, 0, 99); err == nil || !strings.Contains(err.Error(), "ouch") {
+	if _, err := getOffset(t.Context(), r, 0, 99); err == nil || !strings.Contains(err.Error(), "ouch") {
 		t.Errorf("a panic became %v", err)
 	}
-	want(t, ask(t, r, 0), 1, leaderboard.SourceMySQL, false)
+	want(t, getPage(t, r, 0), 1, leaderboard.SourceMySQL, false)
 }

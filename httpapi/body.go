@@ -35,8 +35,8 @@ const (
 	maxMembers = 128 << 10 // anyone may send one: 1,000 members of 64 bytes are half of it
 )
 
-// takeBody reads the body of the request.
-func (c *Call) takeBody() error {
+// readBody reads the body of the request.
+func (c *Call) readBody() error {
 	limit := min(maxBody, c.shared.limits.MaxBody)
 	if c.Route.Body == api.BodyMembers {
 		limit = min(maxMembers, limit)
@@ -44,7 +44,7 @@ func (c *Call) takeBody() error {
 	if c.R.ContentLength > limit {
 		return &http.MaxBytesError{Limit: limit}
 	}
-	c.bodyTaken = true
+	c.bodyRead = true
 	if c.R.ContentLength == 0 {
 		return nil
 	}
@@ -76,15 +76,15 @@ func LookUpsOf(n int) leaderboard.Charge {
 	return leaderboard.Charge{leaderboard.QuotaKindHeavy: n / heavyMembers}
 }
 
-// letIn reads the body, unless the request would be refused anyway. If the refusal had to wait, it checks again: there may be
+// admitBody reads the body, unless the request would be refused anyway. If the refusal had to wait, it checks again: there may be
 // room.
-func (c *Call) letIn() error {
+func (c *Call) admitBody() error {
 	err := c.admit()
-	if c.holdBack(err) {
+	if c.delayRefusal(err) {
 		err = c.admit()
 	}
 	if err == nil {
-		err = c.takeBody()
+		err = c.readBody()
 	}
 	if err != nil {
 		return err
@@ -103,18 +103,18 @@ func (c *Call) admit() error {
 	return nil
 }
 
-// holdBack delays the answer to a refused request, once, if many are refused. It reports whether it waited and the client is still
+// delayRefusal delays the answer to a refused request, once, if many are refused. It reports whether it waited and the client is still
 // there.
-func (c *Call) holdBack(err error) bool {
-	if c.heldBack || !guard.IsRefusal(err) {
+func (c *Call) delayRefusal(err error) bool {
+	if c.delayed || !guard.IsRefusal(err) {
 		return false
 	}
-	c.heldBack = true
+	c.delayed = true
 	unread := int64(0)
-	if !c.bodyTaken {
+	if !c.bodyRead {
 		unread = max(0, c.R.ContentLength)
 	}
-	return c.shared.guard.HoldBack(c.R.Context(), err, unread)
+	return c.shared.guard.DelayRefusal(c.R.Context(), err, unread)
 }
 
 // OverlapGiven returns the overlap in the body of a rotation, 0 without one.

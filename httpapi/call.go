@@ -60,9 +60,9 @@ type Call struct {
 	resolved resolved
 	deadline deadline // Ctx, once the request runs
 
-	body      guard.Body // until it is decoded
-	bodyTaken bool       // the body was read, or the part of it that came
-	heldBack  bool       // the answer has had to wait
+	body     guard.Body // until it is decoded
+	bodyRead bool       // the body was read, or the part of it that came
+	delayed  bool       // the answer has had to wait
 }
 
 // follow puts the request on its route.

@@ -27,7 +27,7 @@ type timed struct {
 	cancel context.CancelFunc
 }
 
-func (d *deadline) start() *timed {
+func (d *deadline) arm() *timed {
 	d.once.Do(func() {
 		ctx, cancel := context.WithDeadline(d.parent, d.at)
 		d.timed.Store(&timed{ctx, cancel})
@@ -43,13 +43,13 @@ func (d *deadline) end() {
 }
 
 // Deadline is the time at which the context ends.
-func (d *deadline) Deadline() (time.Time, bool) { return d.start().Deadline() }
+func (d *deadline) Deadline() (time.Time, bool) { return d.arm().Deadline() }
 
 // Done is closed at the deadline, or when the parent ends.
-func (d *deadline) Done() <-chan struct{} { return d.start().Done() }
+func (d *deadline) Done() <-chan struct{} { return d.arm().Done() }
 
 // Err returns why the context has ended, nil while it has not.
-func (d *deadline) Err() error { return d.start().Err() }
+func (d *deadline) Err() error { return d.arm().Err() }
 
 // Value asks the timed context once it is started: package context finds in it the values by which it derives other contexts
 // cheaply.

@@ -234,7 +234,7 @@ func (s *static) send(c *Call) error {
 		return nil
 	}
 	body, etag := s.plain, s.etag
-	if wire.TakesGzip(c.R.Header) {
+	if wire.AcceptsGzip(c.R.Header) {
 		body, etag = s.zipped, wire.GzipTag(s.etag)
 		h["Content-Encoding"] = c.shared.values.gzip
 	}

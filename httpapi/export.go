@@ -59,7 +59,7 @@ func tooManyExports(most int) error {
 // the middle can only be shown by breaking the connection off: a body that came to its end is whole.
 func (h *exportHandlers) export(c *Call) error {
 	format := c.Params.Word("format")
-	raw, kept := c.Params.Boolean("raw"), keptAmong(c.asked())
+	raw, kept := c.Params.Boolean("raw"), keptAmong(c.requestedShows())
 	window, period := c.Params.Window(), c.Params.Text("period")
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (d *download) begin(contentType, name string) error {
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("Cache-Control", "no-store")
 	d.call.Vary()
-	if wire.TakesGzip(d.call.R.Header) {
+	if wire.AcceptsGzip(d.call.R.Header) {
 		h.Set("Content-Encoding", "gzip")
 		d.zip, _ = gzip.NewWriterLevel(d.call.W, gzip.BestSpeed) // fast enough for the reading; the level is valid
 	}

@@ -228,7 +228,7 @@ func TestExportOfASeason(t *testing.T) {
 func TestExportBreaksOff(t *testing.T) {
 	var status atomic.Int64
 	e := newEnv(t, func(c *Config) {
-		c.Observer = observed{request: func(a Answered) { status.Store(int64(a.Status)) }}
+		c.Observer = observed{request: func(a RequestInfo) { status.Store(int64(a.Status)) }}
 	})
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 	e.fake.Fails["Export part"] = fmt.Errorf("secret: %w", leaderboard.ErrUnavailable)

@@ -20,8 +20,8 @@ type Question struct {
 	Handle func(*Call) error
 }
 
-// Told is the answer to a Question.
-type Told struct {
+// Reply is the answer to a Question.
+type Reply struct {
 	Status   int
 	Tag      string // the ETag, "" without one
 	Body     []byte
@@ -31,8 +31,8 @@ type Told struct {
 	Stale    bool
 }
 
-// ask returns the answer to a question.
-func (s *shared) ask(ctx context.Context, q Question) (Told, error) {
+// answer returns the answer to a question.
+func (s *shared) answer(ctx context.Context, q Question) (Reply, error) {
 	r := (&http.Request{Method: http.MethodGet, Header: http.Header{}}).WithContext(ctx)
 	if q.Known != "" {
 		r.Header["If-None-Match"] = []string{q.Known}
@@ -49,7 +49,7 @@ func (s *shared) ask(ctx context.Context, q Question) (Told, error) {
 	}
 	err := handle(&c)
 	was := &c.resolved
-	return Told{out.status, out.tag(), out.body, was.periodID, was.period, was.revision, was.stale}, err
+	return Reply{out.status, out.tag(), out.body, was.periodID, was.period, was.revision, was.stale}, err
 }
 
 // recorded is an answer that is not sent.

@@ -168,7 +168,7 @@ func (k *keptAnswers) respondShared(
 	h := c.W.Header()
 	if len(form.body) >= wire.MinCompressed {
 		h["Vary"] = c.shared.values.vary
-		if wire.TakesGzip(c.R.Header) {
+		if wire.AcceptsGzip(c.R.Header) {
 			form = k.zipped(c, kept)
 			h["Content-Encoding"] = c.shared.values.gzip
 			h["Etag"] = form.etag

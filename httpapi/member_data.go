@@ -22,7 +22,7 @@ func (h *exportHandlers) data(c *Call) error {
 	defer c.SetBuffers(ExportBuffer)()
 	out := dataWriter{download: download{call: c, stall: h.stall}, lists: h.members.DataLists()}
 	out.buf = wire.AppendString(append(out.buf, `{"member":`...), member)
-	err := h.members.MemberData(c.Ctx, member, out.tell)
+	err := h.members.MemberData(c.Ctx, member, out.write)
 	if err == nil {
 		err = out.finish()
 	}
@@ -43,8 +43,8 @@ type dataWriter struct {
 // dataPart is how many bytes are sent at once.
 const dataPart = 64 << 10
 
-// tell takes the next record.
-func (w *dataWriter) tell(r leaderboard.MemberRecord) error {
+// write takes the next record.
+func (w *dataWriter) write(r leaderboard.MemberRecord) error {
 	switch record := r.Record.(type) {
 	case leaderboard.HiddenMember:
 		return w.add(r.List, showHidden(&record))

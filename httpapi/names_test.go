@@ -63,8 +63,8 @@ func namings(t *testing.T) (out []naming) {
 	return out
 }
 
-// ask returns a request that names a board.
-func (n *naming) ask(board, key string) apitest.Ask {
+// request returns a request that names a board.
+func (n *naming) request(board, key string) apitest.Ask {
 	bodies := bodiesOf[n.route.Method+" "+n.route.Path]
 	a := apitest.Ask{Method: n.route.Method, Key: key, Body: bodies.plain, Off: true}
 	own, query := board, ""
@@ -111,7 +111,7 @@ func TestNamesOfBoards(t *testing.T) {
 					}
 					e.Board("game1-of-"+board, leaderboard.Rules{})
 					writes := e.fake.Writes()
-					a := n.ask(board, key)
+					a := n.request(board, key)
 					r := e.Do(a)
 					what := fmt.Sprintf("%s %s, %s, of %s with scope %q", a.Method, n.route.Path, n.place, board, scope)
 					want, detail := 0, ""
@@ -138,7 +138,7 @@ func TestNamesOfBoards(t *testing.T) {
 						t.Errorf("%s: %d %s, want %d %s", what, r.Status, r.Body, want, detail)
 						continue
 					}
-					body, header := told(r)
+					body, header := shape(r)
 					if body = strings.ReplaceAll(fmt.Sprint(body, header), board, "BOARD"); answers[detail] == "" {
 						answers[detail] = body
 					}
@@ -146,7 +146,7 @@ func TestNamesOfBoards(t *testing.T) {
 						t.Errorf("%s is told from others:\n%s, want\n%s", what, body, answers[detail])
 					}
 					if want == 403 {
-						if other, _ := told(blind.Do(a)); !strings.HasPrefix(body, strings.ReplaceAll(other, board, "BOARD")) {
+						if other, _ := shape(blind.Do(a)); !strings.HasPrefix(body, strings.ReplaceAll(other, board, "BOARD")) {
 							t.Errorf("%s with nothing to ask: %s, want %s", what, other, body)
 						}
 					}

@@ -9,15 +9,15 @@ import (
 // Observer hears events for metrics. Its methods must not block.
 type Observer interface {
 	// RequestAnswered is called for every answered request.
-	RequestAnswered(Answered)
+	RequestAnswered(RequestInfo)
 	// StandingsShown is called after each submission that asks for standings.
 	StandingsShown(StandingCounts)
 	// ConnectionRefused is called for every connection beyond the limits of a Listener.
 	ConnectionRefused()
 }
 
-// Answered is a request that was answered.
-type Answered struct {
+// RequestInfo is a request that was answered.
+type RequestInfo struct {
 	Route     string // the path as in the document, "" when no route matched
 	Method    string // one of the standard ones, or "OTHER"
 	Status    int
@@ -37,7 +37,7 @@ type StandingCounts struct {
 type unobserved struct{}
 
 // RequestAnswered implements Observer.
-func (unobserved) RequestAnswered(Answered) {}
+func (unobserved) RequestAnswered(RequestInfo) {}
 
 // StandingsShown implements Observer.
 func (unobserved) StandingsShown(StandingCounts) {}

@@ -2,13 +2,13 @@ package httpapi
 
 // observed is an Observer that calls its functions, if they are set.
 type observed struct {
-	request   func(Answered)
+	request   func(RequestInfo)
 	standings func(StandingCounts)
 	refused   func()
 }
 
 // RequestAnswered implements Observer.
-func (o observed) RequestAnswered(a Answered) {
+func (o observed) RequestAnswered(a RequestInfo) {
 	if o.request != nil {
 		o.request(a)
 	}

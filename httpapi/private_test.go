@@ -32,8 +32,8 @@ func withKey(t *testing.T, scope leaderboard.Scope, boards ...string) (e *env, k
 	return newEnv(t, func(c *Config) { c.Keyring = &oneKey{ID: id, Name: "k", Scope: scope, Boards: boards} }), key
 }
 
-// told returns an answer without its date and the id of its request.
-func told(r apitest.Reply) (string, http.Header) {
+// shape returns an answer without its date and the id of its request.
+func shape(r apitest.Reply) (string, http.Header) {
 	h := r.Header.Clone()
 	body := strings.ReplaceAll(string(r.Body), h.Get("X-Request-Id"), "")
 	h.Del("Date")
@@ -86,7 +86,7 @@ func TestPrivateBoardsAreNotThere(t *testing.T) {
 					}
 					answer := func(board string) (string, http.Header) {
 						a.Path = strings.NewReplacer("{board}", board, "{member}", "5", "{score}", "1").Replace(rt.Path) + query
-						return told(e.Do(a))
+						return shape(e.Do(a))
 					}
 					want, wantHeader := answer("none")
 					if strings.HasPrefix(want, "200") {
@@ -132,7 +132,7 @@ func TestPrivateBoardsInRankings(t *testing.T) {
 	for _, path := range []string{"rankings/top", "rankings/members/5", "rankings/members/5/around", "members/5/standings"} {
 		for _, query := range []string{"", "&window=season", "&window=day", "&min_seq=%s:1", "&period=first"} {
 			ask := func(board string) string {
-				text, _ := told(e.Get(apitest.NoKey, "/v1/"+path+"?boards=open,"+board+strings.ReplaceAll(query, "%s", board)))
+				text, _ := shape(e.Get(apitest.NoKey, "/v1/"+path+"?boards=open,"+board+strings.ReplaceAll(query, "%s", board)))
 				return strings.ReplaceAll(text, board, "B")
 			}
 			if got, want := ask("early"), ask("none"); got != want || !strings.HasPrefix(got, "404") {
@@ -141,7 +141,7 @@ func TestPrivateBoardsInRankings(t *testing.T) {
 		}
 	}
 	ask := func(board string) string {
-		text, _ := told(e.Get(apitest.NoKey, "/v1/rankings/top?labels=type:game&min_seq="+board+":1"))
+		text, _ := shape(e.Get(apitest.NoKey, "/v1/rankings/top?labels=type:game&min_seq="+board+":1"))
 		return strings.ReplaceAll(text, board, "B")
 	}
 	if got, want := ask("early"), ask("none"); got != want {

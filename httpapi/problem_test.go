@@ -132,7 +132,7 @@ func TestPanic(t *testing.T) {
 	var status int
 	e := newEnv(t, func(c *Config) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		c.Observer = observed{request: func(a Answered) { status = a.Status }}
+		c.Observer = observed{request: func(a RequestInfo) { status = a.Status }}
 	})
 	e.Board("b", leaderboard.Rules{})
 	key := e.Key(leaderboard.ScopeRead, nil)
@@ -193,7 +193,7 @@ func (w gateWriter) Submit(context.Context, leaderboard.SubmitRequest) (leaderbo
 func TestRequestAnswered(t *testing.T) {
 	var got []string
 	e := newEnv(t, func(c *Config) {
-		c.Observer = observed{request: func(a Answered) {
+		c.Observer = observed{request: func(a RequestInfo) {
 			got = append(got, fmt.Sprintf("%s %s %d", a.Method, a.Route, a.Status))
 			if a.Took <= 0 || a.RequestID == "" {
 				t.Errorf("%s took %s, its id is %q", a.Route, a.Took, a.RequestID)

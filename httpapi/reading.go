@@ -67,7 +67,7 @@ func (r Reading) beside(
 		return *st, nil, nil
 	}
 	a := &Shown{Period: &on.Ref, State: *st}
-	a.take(entries)
+	a.setEntries(entries)
 	a.Fresh = func() bool { return r.Feed.Fresh(on.Ref.ID, a.State.Revision) }
 	a.Again = func() ([]string, error) {
 		st, entries, err := again()
@@ -75,7 +75,7 @@ func (r Reading) beside(
 			return nil, err
 		}
 		a.State = *st
-		return a.take(entries), nil
+		return a.setEntries(entries), nil
 	}
 	list, err := a.Find(c.Ctx, on.Shows)
 	return a.State, list, err

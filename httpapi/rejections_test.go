@@ -91,7 +91,7 @@ func TestLetInAfterAll(t *testing.T) {
 		go func() { time.Sleep(50 * time.Millisecond); room.Store(true) }()
 		c := Call{response: response{shared: s, R: r}}
 		c.follow(&Route{Pattern: Pattern{Operation: api.Operation{Body: api.BodyScores}}})
-		if err := c.letIn(); err != nil {
+		if err := c.admitBody(); err != nil {
 			t.Error(err)
 		}
 	})

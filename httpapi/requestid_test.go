@@ -62,7 +62,7 @@ func TestRequestIDIsPassedOn(t *testing.T) {
 	var heard []string
 	e := newEnv(t, func(c *Config) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		c.Observer = observed{request: func(a Answered) { heard = append(heard, a.RequestID) }}
+		c.Observer = observed{request: func(a RequestInfo) { heard = append(heard, a.RequestID) }}
 	})
 	e.Board("b", leaderboard.Rules{})
 	w := &callerWriter{}

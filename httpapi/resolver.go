@@ -107,7 +107,7 @@ type Target struct {
 func (r Resolver) Target(c *Call) (Target, error) {
 	window, period := c.Params.Window(), c.Params.Text("period")
 	mode := c.Params.Mode()
-	minSeq, shows := c.Params.Integer("min_seq"), c.asked()
+	minSeq, shows := c.Params.Integer("min_seq"), c.requestedShows()
 	if err := c.Params.BadInput(); err != nil {
 		return Target{}, err
 	}
@@ -133,8 +133,8 @@ func (r Resolver) Target(c *Call) (Target, error) {
 	return on, nil
 }
 
-// asked returns the Shows that a request asks for; nil: none.
-func (c *Call) asked() (list []Show) {
+// requestedShows returns the Shows that a request asks for; nil: none.
+func (c *Call) requestedShows() (list []Show) {
 	for _, show := range c.shared.shows {
 		if c.Params.Boolean(show.Param()) {
 			list = append(list, show)

@@ -39,7 +39,7 @@ func (r Resolver) selection(c *Call, most int) (Selection, error) {
 	}
 	window, period := c.Params.Window(), c.Params.Text("period")
 	mode := c.Params.Mode()
-	s := Selection{Target: Target{Shows: c.asked()}}
+	s := Selection{Target: Target{Shows: c.requestedShows()}}
 	names := boardsParam(c, boards, most)
 	s.MinSeqs = minSeqsParam(c)
 	if err := c.Params.BadInput(); err != nil {

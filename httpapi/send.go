@@ -34,7 +34,7 @@ func (a *response) Send(status int, contentType string, body []byte) error {
 	}
 	if len(body) >= wire.MinCompressed && status == http.StatusOK {
 		h["Vary"] = a.shared.values.vary
-		if wire.TakesGzip(a.R.Header) {
+		if wire.AcceptsGzip(a.R.Header) {
 			buf := a.shared.buffer()
 			defer a.shared.release(buf)
 			*buf = a.shared.zippers.Zip((*buf)[:0], body)

@@ -27,7 +27,7 @@ func (c *Call) serve() {
 	}
 	defer c.finish()
 	if err := c.run(); err != nil {
-		c.holdBack(err)
+		c.delayRefusal(err)
 		c.fail(err)
 	}
 }
@@ -59,7 +59,7 @@ func (c *Call) run() (err error) {
 	}
 	if c.Route.Body != api.BodyNone {
 		defer c.shared.guard.Bodies.Drop(&c.body)
-		if err := c.letIn(); err != nil {
+		if err := c.admitBody(); err != nil {
 			return err
 		}
 		served = time.Now()
@@ -82,7 +82,7 @@ func (c *Call) run() (err error) {
 
 // fail answers with the problem of err, and logs an internal error, which only the operator can repair.
 func (c *Call) fail(err error) {
-	if !c.bodyTaken && c.R.ContentLength != 0 {
+	if !c.bodyRead && c.R.ContentLength != 0 {
 		c.shared.guard.Bodies.Leave(c.W)
 	}
 	if c.R.Method == http.MethodGet || c.R.Method == http.MethodHead {
@@ -124,7 +124,7 @@ func (c *Call) report() {
 	if !c.Route.Ops() {
 		c.shared.traffic.answered(c.Route.read && c.Status < http.StatusBadRequest, c.Start.Add(took))
 	}
-	c.shared.observer.RequestAnswered(Answered{
+	c.shared.observer.RequestAnswered(RequestInfo{
 		Route: c.Route.Path, Method: methodLabel(c.R.Method), Status: c.Status, Took: took, RequestID: c.Caller.RequestID, Span: c.span,
 	})
 	if c.span.On() {

@@ -70,8 +70,8 @@ func New(cfg Config) *API {
 // Routes returns the table of routes.
 func (a *API) Routes() []Route { return slices.Clone(a.routes) }
 
-// Ask returns the answer to a question.
-func (a *API) Ask(ctx context.Context, q Question) (Told, error) { return a.shared.ask(ctx, q) }
+// Answer returns the answer to a question.
+func (a *API) Answer(ctx context.Context, q Question) (Reply, error) { return a.shared.answer(ctx, q) }
 
 // SetDraining makes /readyz say 503 "draining", so that a load balancer stops sending before the listener closes.
 func (a *API) SetDraining(draining bool) { a.handlers.health.draining.Store(draining) }

@@ -273,7 +273,7 @@ func TestClientGone(t *testing.T) {
 	e.fake.Fails["Boards"] = context.Canceled
 	r := (apitest.Ask{Method: "GET", Path: "/v1/boards"}).Request().WithContext(ctx)
 	var status int
-	e.api.shared.observer = observed{request: func(a Answered) { status = a.Status }}
+	e.api.shared.observer = observed{request: func(a RequestInfo) { status = a.Status }}
 	e.api.ServeHTTP(discard{http.Header{}}, r)
 	if status != 499 {
 		t.Errorf("counted as %d", status)

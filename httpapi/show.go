@@ -116,8 +116,8 @@ func (a *Shown) Find(ctx context.Context, shows []Show) (list Besides, err error
 	return list, nil
 }
 
-// take gives the answer other entries, and returns the metadata that were read with them.
-func (a *Shown) take(entries []*leaderboard.Ranked) []string {
+// setEntries gives the answer other entries, and returns the metadata that were read with them.
+func (a *Shown) setEntries(entries []*leaderboard.Ranked) []string {
 	a.Entries = make([]leaderboard.Entry, len(entries))
 	kept := make([]string, len(entries))
 	for i, e := range entries {

@@ -48,7 +48,7 @@ func TestPanicsAreCounted(t *testing.T) {
 	all, status := &spans{}, 0
 	e := newEnv(t, func(c *Config) {
 		c.Tracer = all
-		c.Observer = observed{request: func(a Answered) { status = a.Status }}
+		c.Observer = observed{request: func(a RequestInfo) { status = a.Status }}
 	})
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 	for _, method := range []string{"Export", "Export part"} {

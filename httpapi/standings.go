@@ -139,7 +139,7 @@ func (f *standingFinder) find(c *Call, q standingsQuery, n int, boards ...*moved
 		}
 		all += len(m.moves)
 		one := func() {
-			if !f.ask(ctx, q, m, out) {
+			if !f.findOn(ctx, q, m, out) {
 				late.Add(int64(len(m.moves)))
 			}
 		}
@@ -162,8 +162,8 @@ func (f *standingFinder) find(c *Call, q standingsQuery, n int, boards ...*moved
 	return standings{q, out}
 }
 
-// ask finds the standings on one board. It returns false if no state that has the commit arrives in time.
-func (f *standingFinder) ask(ctx context.Context, q standingsQuery, m *moved, out []*standing) bool {
+// findOn finds the standings on one board. It returns false if no state that has the commit arrives in time.
+func (f *standingFinder) findOn(ctx context.Context, q standingsQuery, m *moved, out []*standing) bool {
 	mode := q.modeOn(m.first.Rules)
 	ask := leaderboard.MovesQuery{Query: leaderboard.Query{Mode: mode, MinSeq: m.first.LastSeq}, Moves: m.moves}
 	if mode == leaderboard.ModeDense {

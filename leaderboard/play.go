@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// JudgePlay returns a RuleError when a player's submission with a play may not be carried out at a time. play is the
+// CheckPlay returns a RuleError when a player's submission with a play may not be carried out at a time. play is the
 // member's current play, or nil.
-func (r *Rules) JudgePlay(sub *Submission, play *Play, now Micros) error {
+func (r *Rules) CheckPlay(sub *Submission, play *Play, now Micros) error {
 	switch {
 	case sub.Play == nil:
 		return &RuleError{Code: CodePlayNeeded, Detail: "players submit with a play"}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestJudgePlay: a submission with a play is carried out within its times, and within the rate, to the microsecond and the point.
-func TestJudgePlay(t *testing.T) {
+// TestCheckPlay: a submission with a play is carried out within its times, and within the rate, to the microsecond and the point.
+func TestCheckPlay(t *testing.T) {
 	t.Parallel()
 	id, other := NewPlayID(), NewPlayID()
 	const began = Micros(1_000_000)
@@ -44,7 +44,7 @@ func TestJudgePlay(t *testing.T) {
 		if c.play != nil {
 			c.play.StartedTime = began
 		}
-		broken := AsRule(r.JudgePlay(&Submission{Score: c.score, Play: c.with}, c.play, began+c.after))
+		broken := AsRule(r.CheckPlay(&Submission{Score: c.score, Play: c.with}, c.play, began+c.after))
 		if broken == nil && c.code != "" || broken != nil && broken.Code != c.code {
 			t.Errorf("%s: %v, want %q", name, broken, c.code)
 		}

@@ -55,7 +55,7 @@ type Combined struct {
 
 // Page answers the query.
 func (c *Combined) Page(ctx context.Context, q *leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
-	start, known, err := c.start(ctx, q)
+	start, known, err := c.pageStart(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +146,8 @@ func (c *Combined) member() []Place {
 	return entries
 }
 
-// start returns the number of entries ahead of a page, and the counts of a place near it, nil without counts.
-func (c *Combined) start(ctx context.Context, q *leaderboard.CombinedQuery) (start int64, known []int64, err error) {
+// pageStart returns the number of entries ahead of a page, and the counts of a place near it, nil without counts.
+func (c *Combined) pageStart(ctx context.Context, q *leaderboard.CombinedQuery) (start int64, known []int64, err error) {
 	var place Place
 	switch {
 	case q.Around != "":

@@ -43,24 +43,24 @@ type deriver struct {
 	short, long *semaphore.Weighted // of steps under way, and of the long steps among them
 	queue       *semaphore.Weighted // of steps that wait for a permit in long, or hold one
 
-	list      boardList
-	listed    []*boardTask         // in the order of their ids; run's goroutine alone, as list and the next two
-	followers map[int64]*boardTask // by board id
-	turn      int                  // of the board that is woken first
-	foreign   atomic.Bool          // a step met a rule that this server does not know
-	crowded   atomic.Bool          // more boards have moved than may be awake: only rounds wake, and a board that is woken takes one step
-	bySource  atomic.Pointer[map[string][]*boardTask]
+	list       boardList
+	listed     []*boardTask         // in the order of their ids; run's goroutine alone, as list and the next two
+	tasks      map[int64]*boardTask // by board id
+	firstWoken int                  // of the board that is woken first
+	foreign    atomic.Bool          // a step met a rule that this server does not know
+	crowded    atomic.Bool          // more boards have moved than may be awake: only rounds wake, and a board that is woken takes one step
+	bySource   atomic.Pointer[map[string][]*boardTask]
 
 	mu        sync.Mutex      // guards the fields below
-	ctx       context.Context // of the followers; nil before run and after it
-	awake     int             // followers that take steps
+	ctx       context.Context // of the tasks; nil before run and after it
+	awake     int             // tasks that take steps
 	following sync.WaitGroup  // the goroutines of steps
 }
 
 func newDeriver(run *runner, cfg *Config) *deriver {
 	d := &deriver{
 		runner: run, derived: cfg.Derived, poll: cfg.Poll, gap: cfg.StepGap, stepTimeout: cfg.StepTimeout, log: cfg.Logger, observer: cfg.Observer,
-		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), followers: map[int64]*boardTask{}, list: boardList{revision: cfg.BoardsRevision},
+		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), tasks: map[int64]*boardTask{}, list: boardList{revision: cfg.BoardsRevision},
 	}
 	d.bySource.Store(&map[string][]*boardTask{})
 	return d
@@ -131,12 +131,12 @@ func (d *deriver) run(ctx context.Context) {
 	d.ctx = nil
 	d.mu.Unlock()
 	d.following.Wait()
-	if len(d.followers) > 0 {
+	if len(d.tasks) > 0 {
 		d.yield(ctx)
 	}
 }
 
-// round updates the list of followers, if any board has changed, and wakes the boards that have work.
+// round updates the list of tasks, if any board has changed, and wakes the boards that have work.
 func (d *deriver) round(ctx context.Context) error {
 	sent := time.Now()
 	err := d.list.read(ctx, func() error { return d.readBoards(ctx) })
@@ -175,7 +175,7 @@ func (d *deriver) round(ctx context.Context) error {
 func (d *deriver) wake(led []*boardTask, moved []bool, sent time.Time) {
 	refused := -1
 	for i := range led {
-		at := (d.turn + i) % len(led)
+		at := (d.firstWoken + i) % len(led)
 		switch {
 		case !moved[at]:
 			led[at].followed(sent)
@@ -183,11 +183,11 @@ func (d *deriver) wake(led []*boardTask, moved []bool, sent time.Time) {
 			refused = at
 		}
 	}
-	d.turn = max(0, refused)
+	d.firstWoken = max(0, refused)
 	d.crowded.Store(refused >= 0)
 }
 
-// readBoards reads the list of derived boards and adds and removes followers accordingly.
+// readBoards reads the list of derived boards and adds and removes tasks accordingly.
 func (d *deriver) readBoards(ctx context.Context) error {
 	var all []*boardTask
 	listed, bySource := map[int64]bool{}, map[string][]*boardTask{}
@@ -209,10 +209,10 @@ func (d *deriver) readBoards(ctx context.Context) error {
 			break
 		}
 	}
-	for id, f := range d.followers {
+	for id, f := range d.tasks {
 		if !listed[id] {
 			f.end()
-			delete(d.followers, id)
+			delete(d.tasks, id)
 		}
 	}
 	d.bySource.Store(&bySource)
@@ -222,10 +222,10 @@ func (d *deriver) readBoards(ctx context.Context) error {
 
 // follow returns the task of a board.
 func (d *deriver) follow(b *leaderboard.DerivedBoard) *boardTask {
-	f := d.followers[b.ID]
+	f := d.tasks[b.ID]
 	if f == nil {
 		f = &boardTask{deriver: d, id: b.ID, board: b.Name}
-		d.followers[b.ID] = f
+		d.tasks[b.ID] = f
 	}
 	return f
 }

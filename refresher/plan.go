@@ -36,7 +36,7 @@ type plan struct {
 	read      time.Time // last
 	periods   []leaderboard.Period
 	clock     leaderboard.Micros // of the database, when they were so
-	told      time.Time          // when follow first got them
+	boardRead time.Time          // when follow first got them
 	idle      time.Duration      // how long after it was read it is followed
 
 	full     schedule // nil: none
@@ -212,11 +212,11 @@ func (d *dueTasks) period(w leaderboard.Window) (leaderboard.Period, bool) {
 	return leaderboard.Period{}, false
 }
 
-// take returns the due parts of the plan and sets when they are due next. A board that is no longer read gets no
+// popDue returns the due parts of the plan and sets when they are due next. A board that is no longer read gets no
 // catch-ups.
-func (p *plan) take(now time.Time) dueTasks {
+func (p *plan) popDue(now time.Time) dueTasks {
 	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
-	d := dueTasks{full: reached(p.nextFull), tick: p.tick, interval: p.interval, read: p.read.After(p.tick.Add(-p.interval)), unsure: p.read.After(p.told), periods: p.periods}
+	d := dueTasks{full: reached(p.nextFull), tick: p.tick, interval: p.interval, read: p.read.After(p.tick.Add(-p.interval)), unsure: p.read.After(p.boardRead), periods: p.periods}
 	if d.full {
 		p.scheduleFull(now)
 	}

@@ -66,7 +66,7 @@ func (s *scheduler) follow(l leaderboard.Listing) {
 		p = s.put(newPlan(l.Board, now, s.random, s.wall))
 	}
 	if p.periods == nil || p.clock != l.Clock {
-		p.periods, p.clock, p.told = l.Periods, l.Clock, now
+		p.periods, p.clock, p.boardRead = l.Periods, l.Clock, now
 	}
 	p.read = now
 	if !p.following {
@@ -229,7 +229,7 @@ func (s *scheduler) plan(b leaderboard.Board, now time.Time) {
 	}
 	p := newPlan(b, now, s.random, s.wall)
 	if old != nil && old.following {
-		p.periods, p.clock, p.told, p.read = old.periods, old.clock, old.told, old.read
+		p.periods, p.clock, p.boardRead, p.read = old.periods, old.clock, old.boardRead, old.read
 		p.resume(now)
 	}
 	s.enqueue(s.put(p))
@@ -239,7 +239,7 @@ func (s *scheduler) plan(b leaderboard.Board, now time.Time) {
 func (s *scheduler) work(ctx context.Context, p *plan) {
 	now := time.Now()
 	s.mu.Lock()
-	d := p.take(now)
+	d := p.popDue(now)
 	s.mu.Unlock()
 	if !d.any() {
 		return

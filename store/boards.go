@@ -93,7 +93,7 @@ func (s *Boards) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chan
 		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_at, updated_at) VALUES (?, ?, "+s.db.Now()+", "+s.db.Now()+")",
 			[]byte(name), string(text))
 		if err == nil {
-			err = askForHidden(ctx, tx, name)
+			err = setHasHidden(ctx, tx, name)
 		}
 	} else {
 		var same bool
@@ -149,7 +149,7 @@ func changeOf(created bool) boardChange {
 
 // enterBoard enters the event of a change of a board. version is the version of its rules.
 func (s *Boards) enterBoard(ctx context.Context, tx *sqlx.Tx, name string, version int64, change boardChange) error {
-	return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.News{Kind: leaderboard.EventKindBoardChanged, Board: name, Data: outbox.Of(struct {
+	return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.Event{Kind: leaderboard.EventKindBoardChanged, Board: name, Data: outbox.Of(struct {
 		Board   string      `json:"board"`
 		Change  boardChange `json:"change"`
 		Version int64       `json:"version"`
@@ -185,10 +185,10 @@ func changedRules(b *leaderboard.Board, created bool, change leaderboard.RulesCh
 	return rules, text, err
 }
 
-// askForHidden makes the writers of a new board ask which members are hidden, if any member is hidden on all boards. The row
+// setHasHidden makes the writers of a new board ask which members are hidden, if any member is hidden on all boards. The row
 // of the board exists already: either this sees the row of a global hide at the same time, or the hide waits for this row, see
 // drain.
-func askForHidden(ctx context.Context, tx *sqlx.Tx, name string) error {
+func setHasHidden(ctx context.Context, tx *sqlx.Tx, name string) error {
 	var hidden bool
 	err := tx.GetContext(ctx, &hidden, "SELECT EXISTS (SELECT 1 FROM hidden_members WHERE board_id = 0)")
 	if err == nil && hidden {

@@ -134,11 +134,11 @@ func (c *combinedCrowd) run(t *testing.T) {
 	writing.Wait()
 	close(written)
 	reading.Wait()
-	c.judge(t)
+	c.check(t)
 }
 
-// judge holds every answer against a naive merge of the states that it names.
-func (c *combinedCrowd) judge(t *testing.T) {
+// check holds every answer against a naive merge of the states that it names.
+func (c *combinedCrowd) check(t *testing.T) {
 	t.Helper()
 	oracle, err := storetest.NewCombinedOracle(t.Context(), storetest.Of(c.stores[0], storetest.Added{}), c.refs)
 	if err != nil {

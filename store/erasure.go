@@ -147,7 +147,7 @@ func (s *Erasures) endErasure(ctx context.Context, e *erasure) error {
 		if n, err := result.RowsAffected(); err != nil || n == 0 {
 			return err
 		}
-		return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.News{
+		return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.Event{
 			Kind: leaderboard.EventKindMemberErased, Data: outbox.Of(struct{}{}, leaderboard.EventMember{Member: string(e.Member)}),
 		})
 	})

@@ -156,7 +156,7 @@ func (s *HiddenMembers) changeHiddenIn(ctx context.Context, tx *sqlx.Tx, req *le
 	var err error
 	row := &hiddenRow{Member: []byte(req.Member)}
 	if req.Board != "" {
-		if row.BoardID, err = askForHiddenOn(ctx, tx, req.Board); err != nil {
+		if row.BoardID, err = lockHasHidden(ctx, tx, req.Board); err != nil {
 			return nil, err
 		}
 	}
@@ -202,7 +202,7 @@ func (s *HiddenMembers) enterHidden(ctx context.Context, tx *sqlx.Tx, req *leade
 	if !hidden(after) {
 		kind = leaderboard.EventKindMemberRestored
 	}
-	return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.News{Kind: kind, Board: req.Board, Data: outbox.Of(struct {
+	return outbox.Enter(ctx, tx, s.db.Sysdate(), outbox.Event{Kind: kind, Board: req.Board, Data: outbox.Of(struct {
 		Board  string `json:"board,omitempty"`
 		Reason string `json:"reason,omitempty"`
 		Actor  string `json:"actor,omitempty"`
@@ -233,9 +233,9 @@ func (s *HiddenMembers) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leade
 	return audit.Write(ctx, s.db, tx, c)
 }
 
-// askForHiddenOn locks a board, so that the row of hidden_members and the memory of batches change together, and makes its
+// lockHasHidden locks a board, so that the row of hidden_members and the memory of batches change together, and makes its
 // writers ask from now on which members are hidden.
-func askForHiddenOn(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
+func lockHasHidden(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	b, err := boards.Get(ctx, tx, "SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
 	if err == nil {
 		err = b.CheckMovable()

@@ -220,7 +220,7 @@ func TestKeepOfNewRules(t *testing.T) {
 	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{Windows: days, Keep: map[leaderboard.Window]int{leaderboard.WindowDay: 2}})
 	addPeriods(t, db, ref.BoardID, "1")
 	changed := make(chan error, 1)
-	p.JudgeBy(func(statement string) dbtest.Fault {
+	p.FaultBy(func(statement string) dbtest.Fault {
 		if strings.Contains(statement, "ORDER BY starts_at DESC LIMIT") && len(changed) == 0 {
 			_, err := db.ExecContext(context.Background(), `UPDATE boards SET rules = '{"windows": ["all_time", "day"]}', version = version + 1`)
 			changed <- err

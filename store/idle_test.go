@@ -152,13 +152,13 @@ func TestMovedDerived(t *testing.T) {
 				t.Errorf("%s: %v", c.what, err)
 			}
 		}
-		asksOnce(t, s, db)
+		looksOnce(t, s, db)
 	})
 }
 
-// asksOnce takes the tables away: the question that fails is the last one, or each would take until its deadline when the database
+// looksOnce takes the tables away: the question that fails is the last one, or each would take until its deadline when the database
 // is away.
-func asksOnce(t *testing.T, s *store.Store, db *sql.DB) {
+func looksOnce(t *testing.T, s *store.Store, db *sql.DB) {
 	t.Helper()
 	var idle []int64
 	boards, err := s.Derived.DerivedBoards(t.Context(), 0, 100)

@@ -76,7 +76,7 @@ type among struct {
 	others []leaderboard.Question
 }
 
-func (a among) ask(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.Question) leaderboard.Answer {
+func (a among) query(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.Question) leaderboard.Answer {
 	answers, err := a.Entries.Query(ctx, ref, append([]leaderboard.Question{q}, a.others...))
 	if err != nil {
 		return leaderboard.Answer{Err: err}
@@ -85,22 +85,22 @@ func (a among) ask(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard
 }
 
 func (a among) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	got := a.ask(ctx, ref, leaderboard.Question{Page: &q})
+	got := a.query(ctx, ref, leaderboard.Question{Page: &q})
 	return got.Page, got.Err
 }
 
 func (a among) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	got := a.ask(ctx, ref, leaderboard.Question{Members: &q})
+	got := a.query(ctx, ref, leaderboard.Question{Members: &q})
 	return got.Members, got.Err
 }
 
 func (a among) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	got := a.ask(ctx, ref, leaderboard.Question{Score: &q})
+	got := a.query(ctx, ref, leaderboard.Question{Score: &q})
 	return got.Score, got.Err
 }
 
 func (a among) Moves(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MovesQuery) (*leaderboard.Moves, error) {
-	got := a.ask(ctx, ref, leaderboard.Question{Moves: &q})
+	got := a.query(ctx, ref, leaderboard.Question{Moves: &q})
 	return got.Moves, got.Err
 }
 
@@ -195,7 +195,7 @@ func (c *crowd) run(t *testing.T, writers, batches, readers int) {
 	close(written)
 	reading.Wait()
 	t.Logf("%d answers", len(c.answers))
-	judge(t, c.stores[0], c.ref, c.answers)
+	checkReplay(t, c.stores[0], c.ref, c.answers)
 	for i, s := range c.stores {
 		at, buckets, ok := s.IndexMark(c.ref)
 		t.Logf("store %d: index at seq %d with %d buckets (%t); %+v", i, at.Seq, buckets, ok, s.Entries.Reads())

@@ -35,8 +35,8 @@ func (c *crowd) build(t *testing.T) {
 	}
 }
 
-// ask puts questions of all kinds to a store and judges the answers at once.
-func (c *crowd) ask(t *testing.T, s *store.Store) {
+// query puts questions of all kinds to a store and judges the answers at once.
+func (c *crowd) query(t *testing.T, s *store.Store) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 3 {
@@ -47,12 +47,12 @@ func (c *crowd) ask(t *testing.T, s *store.Store) {
 	if len(c.answers) == 0 {
 		t.Fatal("no answers")
 	}
-	c.judge(t)
+	c.check(t)
 }
 
-func (c *crowd) judge(t *testing.T) {
+func (c *crowd) check(t *testing.T) {
 	t.Helper()
-	judge(t, c.stores[0], c.ref, c.answers)
+	checkReplay(t, c.stores[0], c.ref, c.answers)
 	c.answers = nil
 }
 
@@ -82,9 +82,9 @@ func TestIndexDamage(t *testing.T) {
 				c := filled(t, dsn, everywhere)
 				dbtest.MustExec(t, dbtest.Connect(t, dsn), damage)
 				other := c.stores[1]
-				c.ask(t, other)
+				c.query(t, other)
 				c.indexed(t, other)
-				c.ask(t, other)
+				c.query(t, other)
 				dbtest.Eventually(t, "a good index is saved", func() bool {
 					st, err := other.Indexes.Status(t.Context(), c.ref)
 					return err == nil && st.Saved && !st.Building && st.Damaged == ""
@@ -130,7 +130,7 @@ func TestIndexLogPruned(t *testing.T) {
 				c := filled(t, dsn, everywhere)
 				rng := rand.New(rand.NewPCG(5, 5))
 				if loaded {
-					c.ask(t, c.stores[1])
+					c.query(t, c.stores[1])
 				}
 				if err := c.write(t.Context(), c.stores[0], rng, 20); err != nil {
 					t.Fatal(err)
@@ -149,7 +149,7 @@ func TestIndexLogPruned(t *testing.T) {
 					t.Fatal(err)
 				}
 				dbtest.MustExec(t, db, "INSERT INTO changes SELECT * FROM kept")
-				c.judge(t)
+				c.check(t)
 			})
 		})
 	}
@@ -169,7 +169,7 @@ func TestIndexAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range c.stores {
-			c.ask(t, s)
+			c.query(t, s)
 			c.indexed(t, s)
 		}
 		if err := c.stores[0].Housekeeping.Sweep(t.Context()); err != nil {
@@ -180,7 +180,7 @@ func TestIndexAhead(t *testing.T) {
 			dbtest.MustExec(t, db, "INSERT INTO "+table+" SELECT * FROM kept_"+table)
 		}
 		for _, s := range c.stores {
-			c.ask(t, s)
+			c.query(t, s)
 		}
 		other := rand.New(rand.NewPCG(7, 7))
 		for range 20 { // past the state that the indexes were at
@@ -188,14 +188,14 @@ func TestIndexAhead(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, s := range c.stores {
-				c.ask(t, s)
+				c.query(t, s)
 			}
 		}
 		third := open(t, dsn, everywhere)
-		c.ask(t, third)
+		c.query(t, third)
 		for _, s := range append(c.stores, third) {
 			c.indexed(t, s)
-			c.ask(t, s)
+			c.query(t, s)
 		}
 	})
 }
@@ -220,7 +220,7 @@ func TestIndexBusyElsewhere(t *testing.T) {
 		if _, err := conn.ExecContext(t.Context(), "DO GET_LOCK("+name+", 5)"); err != nil {
 			t.Fatal(err)
 		}
-		c.ask(t, s)
+		c.query(t, s)
 		if _, _, ok := s.IndexMark(c.ref); ok {
 			t.Error("two processes build at once")
 		}
@@ -253,7 +253,7 @@ func TestIndexBusyElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.indexed(t, s)
-		c.ask(t, s)
+		c.query(t, s)
 	})
 }
 
@@ -301,7 +301,7 @@ func TestIndexResumed(t *testing.T) {
 		if err != nil || run.State != leaderboard.RunStateDone || first < st.Counted-20 {
 			t.Fatalf("%+v from %d on, %d were counted before (%v)", run, first, st.Counted, err)
 		}
-		c.ask(t, s)
+		c.query(t, s)
 	})
 }
 
@@ -333,7 +333,7 @@ func TestIndexDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
-		c.ask(t, c.stores[1])
+		c.query(t, c.stores[1])
 		c.indexed(t, c.stores[1])
 		if err := c.write(t.Context(), c.stores[1], rand.New(rand.NewPCG(11, 11)), 2); err != nil {
 			t.Fatal(err)
@@ -408,7 +408,7 @@ func TestIndexSaved(t *testing.T) {
 			t.Fatal(err)
 		}
 		started := time.Now()
-		c.ask(t, c.stores[1])
+		c.query(t, c.stores[1])
 		c.indexed(t, c.stores[1])
 		runs, err := c.stores[0].Runs.Runs(t.Context(), c.ref.BoardID, 0, 10)
 		if err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.RunKindIndex || runs[0].Rows == 0 || runs[0].Actor != "test" {

@@ -96,7 +96,7 @@ func TestRetriesDoNotAmplify(t *testing.T) {
 		refs[i] = dbtest.MakeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum})
 	}
 	begun := 0
-	p.JudgeBy(func(statement string) dbtest.Fault {
+	p.FaultBy(func(statement string) dbtest.Fault {
 		if strings.Contains(statement, "START TRANSACTION") {
 			if begun++; begun%2 == 0 {
 				return dbtest.FaultCutBefore

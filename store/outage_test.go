@@ -33,7 +33,7 @@ func TestCommitToFrozenMySQL(t *testing.T) {
 				t.Fatal(err)
 			}
 			frozen := make(chan error, 1)
-			p.JudgeBy(func(statement string) dbtest.Fault {
+			p.FaultBy(func(statement string) dbtest.Fault {
 				if statement == "COMMIT" && len(frozen) == 0 {
 					frozen <- server.Pause() // before it gets there
 				}

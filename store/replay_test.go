@@ -26,8 +26,8 @@ type replay struct {
 	byID   map[string]leaderboard.Entry
 }
 
-// judge replays the log and holds each answer against the state that it names.
-func judge(t *testing.T, s *store.Store, ref leaderboard.PeriodRef, answers []observed) {
+// checkReplay replays the log and holds each answer against the state that it names.
+func checkReplay(t *testing.T, s *store.Store, ref leaderboard.PeriodRef, answers []observed) {
 	t.Helper()
 	slices.SortFunc(answers, func(a, b observed) int { return int(a.state.Seq - b.state.Seq) })
 	r := &replay{rules: ref.Rules, byID: map[string]leaderboard.Entry{}}

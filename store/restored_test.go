@@ -19,7 +19,7 @@ func TestLostPeriod(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		s, lost := c.stores[1], c.ref
-		c.ask(t, s)
+		c.query(t, s)
 		c.indexed(t, s)
 		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE periods SET incarnation = -incarnation")
 		made := refOf(t, s, lost.Board)
@@ -105,12 +105,12 @@ func TestIndexOfALostPeriod(t *testing.T) {
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		s, db := c.stores[0], dbtest.Connect(t, dsn)
-		c.ask(t, c.stores[1])
+		c.query(t, c.stores[1])
 		c.indexed(t, c.stores[1])
 		if err := c.write(t.Context(), s, rand.New(rand.NewPCG(6, 6)), 5); err != nil { // to be saved by Close
 			t.Fatal(err)
 		}
-		c.ask(t, c.stores[1])
+		c.query(t, c.stores[1])
 		dbtest.MustExec(t, db, "UPDATE periods SET incarnation = -incarnation")
 		made := refOf(t, s, c.ref.Board)
 		if st, err := s.Indexes.Status(t.Context(), made); err != nil || st.Saved || st.Loaded {

@@ -257,8 +257,8 @@ type changeSink struct {
 
 func (s *changeSink) full() bool { return s.given >= s.most || s.bytes >= maxChangeBytes }
 
-// take puts the line that was appended to s.line.
-func (s *changeSink) take(line []byte, end bool) {
+// emit puts the line that was appended to s.line.
+func (s *changeSink) emit(line []byte, end bool) {
 	s.put(line, end)
 	s.given, s.bytes, s.line = s.given+1, s.bytes+len(line), line[:0]
 }
@@ -280,11 +280,11 @@ func (f *feed) look(out *changeSink) error {
 		}
 		period := f.place.Period
 		if f.over = !known; f.over {
-			out.take(f.form.AppendEnd(out.line, period, nil), true)
+			out.emit(f.form.AppendEnd(out.line, period, nil), true)
 			return nil
 		}
 		f.place = next
-		out.take(f.form.AppendEnd(out.line, period, &next), true)
+		out.emit(f.form.AppendEnd(out.line, period, &next), true)
 	}
 }
 
@@ -324,7 +324,7 @@ func (f *feed) give(out *changeSink) (ended bool, err error) {
 				return false, nil
 			}
 			f.place = from.Behind(commit, n+1)
-			out.take(f.form.AppendChange(out.line, commit.CommittedAt, &commit.Changes[n], &f.place), false)
+			out.emit(f.form.AppendChange(out.line, commit.CommittedAt, &commit.Changes[n], &f.place), false)
 		}
 	}
 	return part.Closed && f.place.At.Seq == part.At.Seq, nil

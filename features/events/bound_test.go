@@ -107,7 +107,7 @@ func (o *outboxBound) end(t *testing.T) int {
 func (o *outboxBound) round(t *testing.T, live leaderboard.Endpoint) int {
 	t.Helper()
 	var n atomic.Int64
-	o.proxy.JudgeBy(func(text string) dbtest.Fault {
+	o.proxy.FaultBy(func(text string) dbtest.Fault {
 		for _, table := range []string{"outbox", "deliveries", "endpoints"} {
 			if strings.Contains(text, table) {
 				n.Add(1)

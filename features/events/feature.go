@@ -23,7 +23,7 @@ func Feature() features.Feature {
 		return features.Opened{
 			Routes: Routes(s, sender, private),
 			Sweep: []store.Job{{Name: "sweep erasures that were told", Run: func(ctx context.Context, _ store.Slice) (bool, error) {
-				return false, s.removeTold(ctx)
+				return false, s.removeDelivered(ctx)
 			}}},
 			Run: func(ctx context.Context) {
 				sender.noticer = features.Offered[Noticer](e) // of a feature that was opened later too

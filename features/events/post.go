@@ -100,11 +100,11 @@ func (p *poster) post(ctx context.Context, to *leaderboard.Recipient, e *leaderb
 	}
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, answerBytes) // the head has decided
-	return p.judge(resp)
+	return p.outcomeOf(resp)
 }
 
-// judge returns the meaning of an answer.
-func (p *poster) judge(resp *http.Response) outcome {
+// outcomeOf returns the meaning of an answer.
+func (p *poster) outcomeOf(resp *http.Response) outcome {
 	out := outcome{status: resp.StatusCode}
 	switch {
 	case resp.StatusCode >= 200 && resp.StatusCode < 300:

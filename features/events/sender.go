@@ -161,7 +161,7 @@ func (s *Sender) round(ctx context.Context) error {
 	}
 	s.aim(recipients)
 	for i := range recipients {
-		s.start(ctx, recipients[i].ID)
+		s.startLane(ctx, recipients[i].ID)
 	}
 	return errors.Join(unnoticed, s.look(ctx))
 }
@@ -202,8 +202,8 @@ func (s *Sender) aim(recipients []leaderboard.Recipient) {
 	}
 }
 
-// start lets a lane send its due deliveries, unless it is sending already or pauses.
-func (s *Sender) start(ctx context.Context, endpoint int64) {
+// startLane lets a lane send its due deliveries, unless it is sending already or pauses.
+func (s *Sender) startLane(ctx context.Context, endpoint int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.lanes[endpoint]

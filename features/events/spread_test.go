@@ -90,7 +90,7 @@ func enter(t *testing.T, pool *sql.DB, kind leaderboard.EventKind) entering {
 	}
 	t.Cleanup(func() { _ = tx.Rollback() })
 	e := entering{tx: tx}
-	if err := outbox.Enter(t.Context(), tx, "NOW(6)", outbox.News{Kind: kind, Data: outbox.Of(struct{}{})}); err != nil {
+	if err := outbox.Enter(t.Context(), tx, "NOW(6)", outbox.Event{Kind: kind, Data: outbox.Of(struct{}{})}); err != nil {
 		t.Fatal(err)
 	}
 	if err := tx.QueryRowContext(t.Context(), "SELECT LAST_INSERT_ID()").Scan(&e.id); err != nil {
@@ -272,7 +272,7 @@ func TestPlans(t *testing.T) {
 		"listed":       {Query: plantest.Literal(listedAll, 1, 1000, 20), Keys: map[string]string{"d": "PRIMARY", "o": "PRIMARY"}},
 		"listed state": {Query: plantest.Literal(listedState, 1, "'failed'", 1000, 20), Keys: map[string]string{"d": "deliveries_state", "o": "PRIMARY"}},
 		"replayed":     {Query: plantest.Literal(replayed, "'2026-01-01'", "'2026-01-01'", 0, 500), Keys: map[string]string{"outbox": "outbox_age"}},
-		"erased":       {Query: plantest.Literal(erasedNews, 1000, 1000), Keys: map[string]string{"outbox": "outbox_kind"}},
+		"erased":       {Query: plantest.Literal(erasedEvents, 1000, 1000), Keys: map[string]string{"outbox": "outbox_kind"}},
 		"older":        {Query: plantest.Literal(fmt.Sprintf(olderThan, "NOW(6)"), 60_000_000), Keys: map[string]string{"outbox": "outbox_age"}},
 		"any above":    {Query: plantest.Literal(anyAbove, "'member.passed'", 1000), Keys: map[string]string{"outbox": "outbox_kind"}},
 		"above":        {Query: plantest.Literal(above, "'member.passed'", 1000, 500), Keys: map[string]string{"o": "outbox_kind"}},

@@ -144,7 +144,7 @@ func (d *database) add(id string, change func(*leaderboard.HashedKey)) leaderboa
 	return k.Hash
 }
 
-func (r *Ring) ask(t *testing.T, id string, hash leaderboard.KeyHash, want error) *leaderboard.Key {
+func (r *Ring) lookUp(t *testing.T, id string, hash leaderboard.KeyHash, want error) *leaderboard.Key {
 	t.Helper()
 	k, err := r.Find(t.Context(), id, hash, time.Now())
 	if !errors.Is(err, want) || err == nil && k.ID != id {
@@ -160,13 +160,13 @@ func TestKnownKey(t *testing.T) {
 		r, d := start(t)
 		hash := d.add("k1", nil)
 		d.add("over", func(k *leaderboard.HashedKey) { k.ExpiresAt = leaderboard.MicrosOf(time.Now().Add(time.Second)) })
-		r.ask(t, "k1", hash, nil)
-		r.ask(t, "over", leaderboard.HashKey("secret of over"), nil)
-		r.ask(t, "k1", leaderboard.HashKey("another"), leaderboard.ErrKeyNotFound)
+		r.lookUp(t, "k1", hash, nil)
+		r.lookUp(t, "over", leaderboard.HashKey("secret of over"), nil)
+		r.lookUp(t, "k1", leaderboard.HashKey("another"), leaderboard.ErrKeyNotFound)
 		asked := d.statements()
 		for range 100 {
 			began := time.Now()
-			r.ask(t, "k1", hash, nil)
+			r.lookUp(t, "k1", hash, nil)
 			if took := time.Since(began); took > 0 {
 				t.Fatalf("a known key took %v", took)
 			}
@@ -175,7 +175,7 @@ func TestKnownKey(t *testing.T) {
 		if n := d.statements(); n != asked {
 			t.Errorf("%d statements for a known key", n-asked)
 		}
-		r.ask(t, "over", leaderboard.HashKey("secret of over"), leaderboard.ErrKeyExpired)
+		r.lookUp(t, "over", leaderboard.HashKey("secret of over"), leaderboard.ErrKeyExpired)
 	})
 }
 
@@ -186,7 +186,7 @@ func TestChangeCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, d := start(t)
 		hash := d.add("k1", nil)
-		r.ask(t, "k1", hash, nil)
+		r.lookUp(t, "k1", hash, nil)
 		second := leaderboard.HashKey("second")
 		d.set(func(keys map[string]leaderboard.HashedKey) {
 			k := keys["k1"]
@@ -194,11 +194,11 @@ func TestChangeCounts(t *testing.T) {
 			keys["k1"] = k
 		})
 		time.Sleep(time.Second)
-		r.ask(t, "k1", second, nil)
-		r.ask(t, "k1", hash, nil)
+		r.lookUp(t, "k1", second, nil)
+		r.lookUp(t, "k1", hash, nil)
 		time.Sleep(time.Minute)
-		r.ask(t, "k1", second, nil)
-		r.ask(t, "k1", hash, leaderboard.ErrKeyExpired)
+		r.lookUp(t, "k1", second, nil)
+		r.lookUp(t, "k1", hash, leaderboard.ErrKeyExpired)
 
 		revoke := func(id string) {
 			d.set(func(keys map[string]leaderboard.HashedKey) {
@@ -221,10 +221,10 @@ func TestChangeCounts(t *testing.T) {
 
 		other := d.add("k2", nil)
 		time.Sleep(time.Second)
-		r.ask(t, "k2", other, nil)
+		r.lookUp(t, "k2", other, nil)
 		time.Sleep(time.Hour) // no key is used, so nothing is watched
 		revoke("k2")
-		r.ask(t, "k2", other, leaderboard.ErrKeyRevoked)
+		r.lookUp(t, "k2", other, leaderboard.ErrKeyRevoked)
 	})
 }
 
@@ -241,7 +241,7 @@ func TestReadBesideAChange(t *testing.T) {
 		}()
 		_, _ = r.Find(t.Context(), "k1", hash, time.Now())
 		time.Sleep(time.Second)
-		r.ask(t, "k1", hash, leaderboard.ErrKeyNotFound)
+		r.lookUp(t, "k1", hash, leaderboard.ErrKeyNotFound)
 	})
 }
 
@@ -251,15 +251,15 @@ func TestUnknownKeys(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, d := start(t)
-		r.ask(t, "none", leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound)
+		r.lookUp(t, "none", leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound)
 		began, asked, watched := time.Now(), d.statements(), d.watched()
 		var all sync.WaitGroup
 		for i := range 3000 {
-			all.Go(func() { r.ask(t, fmt.Sprint("none", i%300), leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound) })
+			all.Go(func() { r.lookUp(t, fmt.Sprint("none", i%300), leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound) })
 		}
 		all.Wait()
 		for i := range 30 {
-			r.ask(t, fmt.Sprint("none", i), leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound)
+			r.lookUp(t, fmt.Sprint("none", i), leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound)
 		}
 		if n := d.statements(); n != asked {
 			t.Errorf("%d statements for ids of no key", n-asked)
@@ -267,7 +267,7 @@ func TestUnknownKeys(t *testing.T) {
 		if n, ticks := d.watched()-watched, int(time.Since(began)/(50*time.Millisecond)); n > ticks+1 {
 			t.Errorf("the feed asked %d times in %d intervals", n, ticks)
 		}
-		r.ask(t, "none7", d.add("none7", nil), nil)
+		r.lookUp(t, "none7", d.add("none7", nil), nil)
 	})
 }
 
@@ -282,7 +282,7 @@ func TestManyKeys(t *testing.T) {
 			hashes[id] = d.add(id, nil)
 		}
 		for id, hash := range hashes {
-			r.ask(t, id, hash, nil)
+			r.lookUp(t, id, hash, nil)
 		}
 		if n := d.statements(); n != 3 {
 			t.Errorf("%d statements for three pages", n)
@@ -290,7 +290,7 @@ func TestManyKeys(t *testing.T) {
 		for _, id := range []string{"k0000", "k0499", "k0500", "k0999", "k1000"} {
 			d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, id) })
 			time.Sleep(100 * time.Millisecond)
-			r.ask(t, id, hashes[id], leaderboard.ErrKeyNotFound)
+			r.lookUp(t, id, hashes[id], leaderboard.ErrKeyNotFound)
 		}
 	})
 }
@@ -302,21 +302,21 @@ func TestDatabaseAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, d := start(t)
 		hash, unused := d.add("k1", nil), d.add("k0", nil)
-		r.ask(t, "k1", hash, nil)
+		r.lookUp(t, "k1", hash, nil)
 		d.setAway(true)
 		other := d.add("k2", nil) // by a server that reaches the database
 		for range 590 {
 			time.Sleep(time.Second)
-			r.ask(t, "k1", hash, nil)
-			r.ask(t, "k0", unused, nil)
-			r.ask(t, "k2", other, leaderboard.ErrUnavailable)
+			r.lookUp(t, "k1", hash, nil)
+			r.lookUp(t, "k0", unused, nil)
+			r.lookUp(t, "k2", other, leaderboard.ErrUnavailable)
 		}
 		time.Sleep(15 * time.Second)
-		r.ask(t, "k1", hash, leaderboard.ErrUnavailable)
+		r.lookUp(t, "k1", hash, leaderboard.ErrUnavailable)
 		d.setAway(false)
-		r.ask(t, "k1", hash, nil)
-		r.ask(t, "k2", other, nil)
-		r.ask(t, "k3", other, leaderboard.ErrKeyNotFound)
+		r.lookUp(t, "k1", hash, nil)
+		r.lookUp(t, "k2", other, nil)
+		r.lookUp(t, "k3", other, leaderboard.ErrKeyNotFound)
 	})
 }
 
@@ -327,7 +327,7 @@ func TestIdleServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, d := start(t)
 		hash := d.add("k1", nil)
-		r.ask(t, "k1", hash, nil)
+		r.lookUp(t, "k1", hash, nil)
 		time.Sleep(time.Minute)
 		before := d.watched()
 		time.Sleep(3 * time.Hour)
@@ -335,11 +335,11 @@ func TestIdleServer(t *testing.T) {
 			t.Errorf("asked %d times in three idle hours", n)
 		}
 		d.setAway(true)
-		r.ask(t, "k1", hash, nil)
+		r.lookUp(t, "k1", hash, nil)
 		time.Sleep(9 * time.Minute)
-		r.ask(t, "k1", hash, nil)
+		r.lookUp(t, "k1", hash, nil)
 		time.Sleep(2 * time.Minute)
-		r.ask(t, "k1", hash, leaderboard.ErrUnavailable)
+		r.lookUp(t, "k1", hash, leaderboard.ErrUnavailable)
 	})
 }
 
@@ -349,18 +349,18 @@ func TestChangeThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, d := start(t)
 		hash := d.add("k1", nil)
-		r.ask(t, "k1", hash, nil)
+		r.lookUp(t, "k1", hash, nil)
 		d.mu.Lock()
 		d.failing = true
 		d.mu.Unlock()
 		d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, "k1") })
 		time.Sleep(2 * time.Second)
-		r.ask(t, "k1", hash, nil) // the database cannot be asked
+		r.lookUp(t, "k1", hash, nil) // the database cannot be asked
 		d.mu.Lock()
 		d.failing = false
 		d.mu.Unlock()
 		time.Sleep(time.Second)
-		r.ask(t, "k1", hash, leaderboard.ErrKeyNotFound)
+		r.lookUp(t, "k1", hash, leaderboard.ErrKeyNotFound)
 	})
 }
 
@@ -371,14 +371,14 @@ func TestRestoredTable(t *testing.T) {
 		r, d := start(t)
 		hash := d.add("k1", nil)
 		d.add("k2", nil)
-		r.ask(t, "k1", hash, nil)
+		r.lookUp(t, "k1", hash, nil)
 		time.Sleep(time.Second)
 		d.mu.Lock()
 		d.keys = map[string]leaderboard.HashedKey{}
 		d.revision.Seq--
 		d.mu.Unlock()
 		time.Sleep(time.Second)
-		r.ask(t, "k1", hash, leaderboard.ErrKeyNotFound)
+		r.lookUp(t, "k1", hash, leaderboard.ErrKeyNotFound)
 	})
 }
 
@@ -389,7 +389,7 @@ func TestLastUse(t *testing.T) {
 		r, d := start(t)
 		hashes := map[string]leaderboard.KeyHash{"k1": d.add("k1", nil), "k2": d.add("k2", nil), "k3": d.add("k3", nil)}
 		for _, id := range []string{"k1", "k2"} {
-			r.ask(t, id, hashes[id], nil)
+			r.lookUp(t, id, hashes[id], nil)
 		}
 		minute := leaderboard.MicrosOf(time.Now().Truncate(time.Minute))
 		time.Sleep(31 * time.Second)
@@ -408,12 +408,12 @@ func TestRenew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, d := start(t)
 		hash := d.add("k1", nil)
-		r.ask(t, "k1", hash, nil)
+		r.lookUp(t, "k1", hash, nil)
 		d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, "k1") })
 		if err := r.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		r.ask(t, "k1", hash, leaderboard.ErrKeyNotFound)
+		r.lookUp(t, "k1", hash, leaderboard.ErrKeyNotFound)
 	})
 }
 
@@ -433,7 +433,7 @@ func alone(t testing.TB) *database {
 func TestFindAllocatesNothing(t *testing.T) {
 	d := alone(t)
 	hash := d.add("k1", nil)
-	d.ring.ask(t, "k1", hash, nil)
+	d.ring.lookUp(t, "k1", hash, nil)
 	now, ctx := time.Now(), t.Context()
 	if n := testing.AllocsPerRun(1000, func() { _, _ = d.ring.Find(ctx, "k1", hash, now) }); n != 0 {
 		t.Errorf("%v allocations for a known key", n)

@@ -88,7 +88,7 @@ func TestMetadataCostsNothingWithout(t *testing.T) {
 		refs := map[string]leaderboard.PeriodRef{"without": dbtest.MakeBoard(t, s, "without", leaderboard.Rules{}), "with": dbtest.MakeBoard(t, s, "with", metadataRule(leaderboard.Rules{}))}
 		asked := func(do func() error) int { // about metadata
 			var n atomic.Int64
-			p.JudgeBy(func(text string) dbtest.Fault {
+			p.FaultBy(func(text string) dbtest.Fault {
 				if strings.Contains(text, "metadata") {
 					n.Add(1)
 				}

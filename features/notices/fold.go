@@ -117,7 +117,7 @@ func (f *Folder) follow(ctx context.Context, p *place, end time.Time) error {
 		return err
 	}
 	if p.Last <= p.Seq {
-		return f.turn(ctx, p, &b)
+		return f.moveToCurrent(ctx, p, &b)
 	}
 	for told := maxNotices; told >= maxNotices && err == nil && time.Now().Before(end); { // as long as there are more changes
 		if told, err = f.fold(ctx, p, &b); errors.Is(err, errMoved) {
@@ -130,9 +130,9 @@ func (f *Folder) follow(ctx context.Context, p *place, end time.Time) error {
 // newest finds the period of a window that continues.
 const newest = "SELECT id, last_seq FROM periods FORCE INDEX (periods_start) WHERE board_id = ? AND window_name = ? AND state = 'open' ORDER BY starts_at DESC LIMIT 1"
 
-// turn moves to the current period of the board's first window, from its beginning. The first period begins at its present
+// moveToCurrent moves to the current period of the board's first window, from its beginning. The first period begins at its present
 // state.
-func (f *Folder) turn(ctx context.Context, p *place, b *leaderboard.Board) error {
+func (f *Folder) moveToCurrent(ctx context.Context, p *place, b *leaderboard.Board) error {
 	var next struct {
 		ID   int64 `db:"id"`
 		Last int64 `db:"last_seq"`
@@ -190,7 +190,7 @@ func (f *Folder) enter(ctx context.Context, p *place, b *leaderboard.Board, s *s
 		if err := f.follows(ctx, tx, s); err != nil || len(s.notices) == 0 {
 			return err
 		}
-		if err := outbox.Enter(ctx, tx, f.db.Sysdate(), s.news(b)...); err != nil {
+		if err := outbox.Enter(ctx, tx, f.db.Sysdate(), s.events(b)...); err != nil {
 			return err
 		}
 		if gone, err = missing(ctx, tx, p.Period, s.members()); err == nil && len(gone) > 0 {
@@ -210,7 +210,7 @@ var errGone = errors.New("members are gone")
 // the backup's place may be the one from which the log was read: then notices would report lost changes, and changes up to
 // the lost seq would be left out.
 func (f *Folder) follows(ctx context.Context, tx *sqlx.Tx, s *span) error {
-	parts, err := entries.ReadLogs(ctx, f.db, tx, []entries.Place{{PeriodID: s.period.ID, Seq: s.period.LastSeq}}, 1, entries.DecodeChanges)
+	parts, err := entries.ReadLogs(ctx, f.db, tx, []entries.LogPosition{{PeriodID: s.period.ID, Seq: s.period.LastSeq}}, 1, entries.DecodeChanges)
 	if err != nil {
 		return err
 	}

@@ -350,7 +350,7 @@ func TestNoticeBoards(t *testing.T) {
 		asked := func() []string {
 			var mu sync.Mutex
 			var about []string
-			p.JudgeBy(func(text string) dbtest.Fault {
+			p.FaultBy(func(text string) dbtest.Fault {
 				mu.Lock()
 				defer mu.Unlock()
 				if strings.Contains(text, "FROM boards") || strings.Contains(text, "FROM changes") || strings.HasPrefix(text, "UPDATE") {

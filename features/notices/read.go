@@ -37,9 +37,9 @@ type span struct {
 	notices []notice
 }
 
-// news are the notices as events. A member gets one a minute, by the time of the change: a log that is read again, after a
+// events are the notices as events. A member gets one a minute, by the time of the change: a log that is read again, after a
 // restore too, gives the same ids.
-func (s *span) news(b *leaderboard.Board) []outbox.News {
+func (s *span) events(b *leaderboard.Board) []outbox.Event {
 	type data struct {
 		Board  string             `json:"board"`
 		Window leaderboard.Window `json:"window"`
@@ -51,10 +51,10 @@ func (s *span) news(b *leaderboard.Board) []outbox.News {
 		Score    int64 `json:"score"`
 		Previous int64 `json:"previous_score"`
 	}
-	all := make([]outbox.News, 0, len(s.notices))
+	all := make([]outbox.Event, 0, len(s.notices))
 	for i := range s.notices {
 		n := &s.notices[i]
-		all = append(all, outbox.News{
+		all = append(all, outbox.Event{
 			Kind: leaderboard.EventKindMemberPassed, Board: b.Name, Always: true, Once: fmt.Sprint("member.passed ", s.period.ID, " ", s.period.Incarnation, " ", n.minute, " ", n.passed.Member),
 			Data: func(context.Context, outbox.Tx) (any, []leaderboard.EventMember, error) {
 				detail, err := json.Marshal(by{n.by.New.Score, n.by.Old.Score})
@@ -115,13 +115,13 @@ func (f *Folder) read(ctx context.Context, p *place, b *leaderboard.Board) (s *s
 	}
 	passed, err := f.passed(ctx, look, p.Period, b, codec, changes)
 	if err == nil {
-		err = s.take(codec, log, passed)
+		err = s.addNotices(codec, log, passed)
 	}
 	return s, err
 }
 
-// take makes notices for passed members, each once a minute. It ends the span early when they are many.
-func (s *span) take(codec rank.Codec, log []logged, passed [][]rank.Key) error {
+// addNotices makes notices for passed members, each once a minute. It ends the span early when they are many.
+func (s *span) addNotices(codec rank.Codec, log []logged, passed [][]rank.Key) error {
 	type once struct {
 		minute int64
 		member string

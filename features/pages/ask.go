@@ -12,11 +12,11 @@ import (
 
 // asker asks the API as the reader of the page, and keeps the answers.
 type asker struct {
-	api    http.Handler
-	reader *http.Request
-	told   map[string]string // answers by address, which the page's script then need not ask for again
-	worst  *rejection        // the first failure
-	wait   time.Duration     // for the next answer
+	api     http.Handler
+	reader  *http.Request
+	answers map[string]string // answers by address, which the page's script then need not ask for again
+	worst   *rejection        // the first failure
+	wait    time.Duration     // for the next answer
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 
 // newAsker makes an asker for one request.
 func newAsker(api http.Handler, r *http.Request) *asker {
-	return &asker{api: api, reader: r, told: map[string]string{}, wait: maxWait}
+	return &asker{api: api, reader: r, answers: map[string]string{}, wait: maxWait}
 }
 
 // get asks for path and decodes the answer into out. It returns nil, or a rejection.
@@ -41,7 +41,7 @@ func (a *asker) get(path string, query url.Values, out any) (*rejection, error) 
 		return nil, fmt.Errorf("ask for %s: %w", path, err)
 	}
 	inner.URL.RawQuery = query.Encode()
-	if told, ok := a.told[inner.URL.RequestURI()]; ok { // it was asked for already
+	if told, ok := a.answers[inner.URL.RequestURI()]; ok { // it was asked for already
 		return nil, json.Unmarshal([]byte(told), out)
 	}
 	inner.RemoteAddr = r.RemoteAddr
@@ -61,7 +61,7 @@ func (a *asker) get(path string, query url.Values, out any) (*rejection, error) 
 	if err := json.Unmarshal(answer.body.Bytes(), out); err != nil {
 		return nil, fmt.Errorf("read the answer to %s: %w", path, err)
 	}
-	a.told[inner.URL.RequestURI()] = answer.body.String()
+	a.answers[inner.URL.RequestURI()] = answer.body.String()
 	return nil, nil
 }
 
@@ -80,7 +80,7 @@ func (a *asker) need(path string, query url.Values, out any) bool {
 // aside is get for additions to the page that its script does not need. It reports whether there is an answer.
 func (a *asker) aside(path string, query url.Values, out any) bool {
 	problem, err := a.get(path, query, out)
-	delete(a.told, path+"?"+query.Encode())
+	delete(a.answers, path+"?"+query.Encode())
 	return err == nil && problem == nil
 }
 

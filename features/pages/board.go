@@ -148,7 +148,7 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 	}
 	out, a := h.site.view(r), newAsker(h.api, r)
 	q := readQuestion(r, out.place)
-	out.Title, out.Embed, out.Class, out.Told = q.board, q.embed, q.look, a.told
+	out.Title, out.Embed, out.Class, out.Told = q.board, q.embed, q.look, a.answers
 	var b rules
 	if a.need(q.path(""), nil, &b) {
 		out.Title, out.Face = b.Heading(), h.site.assets.worn(h.site.face, b.Face)

@@ -34,21 +34,21 @@ func (e *entry) Name() string {
 	return e.Member
 }
 
-// told is one member of an entry's metadata, as text.
-type told struct {
+// shownField is one member of an entry's metadata, as text.
+type shownField struct {
 	Text string
 	Link bool // the text is an address on this server
 }
 
 // Told returns the metadata by the names of its members, all as text. web/src/shared/metadata.ts does it too.
-func (e *entry) Told() map[string]told {
-	out := make(map[string]told, len(e.Metadata))
+func (e *entry) Told() map[string]shownField {
+	out := make(map[string]shownField, len(e.Metadata))
 	for name, value := range e.Metadata {
 		var text string
 		if json.Unmarshal(value, &text) != nil {
 			text = string(value)
 		}
-		out[name] = told{text, sameOrigin(text)}
+		out[name] = shownField{text, sameOrigin(text)}
 	}
 	return out
 }

@@ -201,12 +201,12 @@ func TestFace(t *testing.T) {
 	if h, _ := read(s.face.Style); h.Get("Content-Type") != "text/css; charset=utf-8" {
 		t.Errorf("the style: %v", h)
 	}
-	before, drawn := askPicture(t, pages, "/boards/demo/picture.png")
+	before, drawn := getPicture(t, pages, "/boards/demo/picture.png")
 	if rgbOf(drawn.At(5, 5)) != s.face.dark {
 		t.Errorf("the edge of the picture is %v, want %v", drawn.At(5, 5), s.face.dark)
 	}
 	other, pages := load(rgb{0, 0x80, 0})
-	if after, _ := askPicture(t, pages, "/boards/demo/picture.png"); other.face.Style == s.face.Style || after.Header().Get("ETag") == before.Header().Get("ETag") {
+	if after, _ := getPicture(t, pages, "/boards/demo/picture.png"); other.face.Style == s.face.Style || after.Header().Get("ETag") == before.Header().Get("ETag") {
 		t.Error("another accent has the address or the ETag of the first one")
 	}
 }
@@ -263,7 +263,7 @@ func TestBoardFace(t *testing.T) {
 	if r, body := read(own, strings.TrimPrefix(sheet, "/games")); r.StatusCode != http.StatusOK || body != style || r.Header.Get("Content-Type") != "text/css; charset=utf-8" || !strings.Contains(r.Header.Get("Cache-Control"), "immutable") {
 		t.Errorf("%s: %s %s", sheet, r.Status, body)
 	}
-	if _, drawn := askPicture(t, own, "/boards/demo/picture.png"); rgbOf(drawn.At(5, 5)) != dark {
+	if _, drawn := getPicture(t, own, "/boards/demo/picture.png"); rgbOf(drawn.At(5, 5)) != dark {
 		t.Errorf("the edge of the picture is %v, want %v", drawn.At(5, 5), dark)
 	}
 	for _, path := range []string{"accent-ffd000.css", "accent-ffd000-00000000.css", "accent-FFD000" + strings.TrimPrefix(accentFile(rgb{0xff, 0xd0, 0}, style), "accent-ffd000"), "accent-ffd00-.css", "accent-.css", "accent-%2e%2e.css"} {

@@ -38,7 +38,7 @@ func (h *handlers) home(w http.ResponseWriter, r *http.Request) {
 		Stale  bool
 	}
 	out, status := h.site.view(r), http.StatusOK
-	out.Title, out.Told = out.SiteTitle(), a.told
+	out.Title, out.Told = out.SiteTitle(), a.answers
 	if a.need("/v1/boards", query, &list) {
 		v := &homeView{Stale: list.Stale}
 		if labels := query.Get("labels"); labels != "" {

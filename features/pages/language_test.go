@@ -221,7 +221,7 @@ func TestPagesInLanguages(t *testing.T) {
 			}
 		}
 	}
-	_, body := ask(t, http.MethodGet, "/boards/demo", http.Header{"Accept-Language": {"de"}})
+	_, body := request(t, http.MethodGet, "/boards/demo", http.Header{"Accept-Language": {"de"}})
 	if !strings.Contains(body, "60 Spieler") || strings.Contains(strings.Split(body, "<footer")[0], "?lang=") {
 		t.Errorf("a language that the browser asks for is in links: %s", body)
 	}
@@ -237,7 +237,7 @@ func TestPagesInLanguages(t *testing.T) {
 func TestPictureLanguages(t *testing.T) {
 	s, pages := site(t, fakeAPI)
 	tag := func(query string) string {
-		w, _ := askPicture(t, pages, "/boards/demo/picture.png"+query)
+		w, _ := getPicture(t, pages, "/boards/demo/picture.png"+query)
 		return w.Header().Get("ETag")
 	}
 	english := tag("")

@@ -64,8 +64,8 @@ func fakeAPI(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ask asks for a page and returns the answer and its body.
-func ask(t *testing.T, method, path string, header http.Header) (*http.Response, string) {
+// request asks for a page and returns the answer and its body.
+func request(t *testing.T, method, path string, header http.Header) (*http.Response, string) {
 	t.Helper()
 	site, err := Load(&Options{})
 	if err != nil {
@@ -82,7 +82,7 @@ func ask(t *testing.T, method, path string, header http.Header) (*http.Response,
 
 func get(t *testing.T, path string) (*http.Response, string) {
 	t.Helper()
-	return ask(t, http.MethodGet, path, nil)
+	return request(t, http.MethodGet, path, nil)
 }
 
 // TestHostileNames: members' names are text on every page, and no address in them becomes a link.
@@ -216,7 +216,7 @@ func TestSending(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/", "/boards/demo", "/console", site.assets.entries["board"].Script} {
-		zipped, _ := ask(t, http.MethodGet, path, http.Header{"Accept-Encoding": {"br, gzip"}})
+		zipped, _ := request(t, http.MethodGet, path, http.Header{"Accept-Encoding": {"br, gzip"}})
 		reader, err := gzip.NewReader(zipped.Body)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -230,10 +230,10 @@ func TestSending(t *testing.T) {
 		if tag == "" || tag == zipped.Header.Get("ETag") {
 			t.Errorf("%s: ETag %s", path, tag)
 		}
-		if r, body := ask(t, http.MethodGet, path, http.Header{"If-None-Match": {`"other", ` + tag}}); r.StatusCode != http.StatusNotModified || body != "" || r.Header.Get("ETag") != tag {
+		if r, body := request(t, http.MethodGet, path, http.Header{"If-None-Match": {`"other", ` + tag}}); r.StatusCode != http.StatusNotModified || body != "" || r.Header.Get("ETag") != tag {
 			t.Errorf("%s: %s %s", path, r.Status, body)
 		}
-		if r, head := ask(t, http.MethodHead, path, nil); r.StatusCode != http.StatusOK || head != "" || r.Header.Get("Content-Length") != plain.Header.Get("Content-Length") {
+		if r, head := request(t, http.MethodHead, path, nil); r.StatusCode != http.StatusOK || head != "" || r.Header.Get("Content-Length") != plain.Header.Get("Content-Length") {
 			t.Errorf("%s: HEAD: %s %s", path, r.Status, head)
 		}
 	}
@@ -252,8 +252,8 @@ func TestNotThere(t *testing.T) {
 	}
 }
 
-// TestTakesGzip: gzip is not sent to a client that gives it no weight, however that is written.
-func TestTakesGzip(t *testing.T) {
+// TestAcceptsGzip: gzip is not sent to a client that gives it no weight, however that is written.
+func TestAcceptsGzip(t *testing.T) {
 	for _, c := range []struct {
 		accepts []string
 		want    bool
@@ -271,7 +271,7 @@ func TestTakesGzip(t *testing.T) {
 		{[]string{"gzip;level=9"}, false},
 		{[]string{"gzipped"}, false},
 	} {
-		if r, _ := ask(t, http.MethodGet, "/console", http.Header{"Accept-Encoding": c.accepts}); (r.Header.Get("Content-Encoding") == "gzip") != c.want {
+		if r, _ := request(t, http.MethodGet, "/console", http.Header{"Accept-Encoding": c.accepts}); (r.Header.Get("Content-Encoding") == "gzip") != c.want {
 			t.Errorf("%q: Content-Encoding %q", c.accepts, r.Header.Get("Content-Encoding"))
 		}
 	}

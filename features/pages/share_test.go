@@ -29,8 +29,8 @@ func site(t *testing.T, api http.HandlerFunc) (*Site, http.Handler) {
 	return s, s.Handler(api)
 }
 
-// askPicture asks for a picture.
-func askPicture(t *testing.T, pages http.Handler, path string) (*httptest.ResponseRecorder, image.Image) {
+// getPicture asks for a picture.
+func getPicture(t *testing.T, pages http.Handler, path string) (*httptest.ResponseRecorder, image.Image) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	pages.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
@@ -48,7 +48,7 @@ func askPicture(t *testing.T, pages http.Handler, path string) (*httptest.Respon
 // has the status of the API.
 func TestPicture(t *testing.T) {
 	_, pages := site(t, fakeAPI)
-	board, drawn := askPicture(t, pages, "/boards/demo/picture.png")
+	board, drawn := getPicture(t, pages, "/boards/demo/picture.png")
 	if b := drawn.Bounds(); b.Dx() != 1200 || b.Dy() != 630 {
 		t.Errorf("the picture is %v", b)
 	}
@@ -69,7 +69,7 @@ func TestPicture(t *testing.T) {
 	if n := lit(drawn, margin); n != 0 {
 		t.Errorf("%d pixels are in the margin", n)
 	}
-	member, of := askPicture(t, pages, "/boards/demo/picture.png?member=ada")
+	member, of := getPicture(t, pages, "/boards/demo/picture.png?member=ada")
 	foot := image.Rect(0, pictureHeight-100, pictureWidth, pictureHeight)
 	if lit(drawn, foot) != 0 || lit(of, foot) < 500 || board.Header().Get("ETag") == member.Header().Get("ETag") {
 		t.Errorf("the member has %d pixels, without one there are %d", lit(of, foot), lit(drawn, foot))

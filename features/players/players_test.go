@@ -123,7 +123,7 @@ func start(t *testing.T, url string, o Options) *fixture {
 			f.refused.Add(1)
 		}
 	})
-	o.Keys.OnAsk = func() { f.fetched.Add(1) }
+	o.Keys.OnFetch = func() { f.fetched.Add(1) }
 	o.Private = true
 	f.Players = New(f.tables, f.tables, o)
 	f.tables.players = f.Players

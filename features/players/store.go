@@ -60,7 +60,7 @@ func (s *Store) PutIssuer(ctx context.Context, name string, rules leaderboard.Is
 		if err != nil {
 			return err
 		}
-		old, err := besides(&wanted, all)
+		old, err := oldIssuer(&wanted, all)
 		if err != nil {
 			return err
 		}
@@ -89,8 +89,8 @@ func (s *Store) PutIssuer(ctx context.Context, name string, rules leaderboard.Is
 	return out, created, mysql.Translate(ctx, "put issuer", err)
 }
 
-// besides returns the stored issuer with the name of the wanted one, or nil. It fails if another issuer is in conflict with it.
-func besides(wanted *leaderboard.Issuer, all []leaderboard.Issuer) (old *leaderboard.Issuer, err error) {
+// oldIssuer returns the stored issuer with the name of the wanted one, or nil. It fails if another issuer is in conflict with it.
+func oldIssuer(wanted *leaderboard.Issuer, all []leaderboard.Issuer) (old *leaderboard.Issuer, err error) {
 	for i := range all {
 		if all[i].Name == wanted.Name {
 			old = &all[i]

@@ -134,13 +134,13 @@ func (p *Players) Find(ctx context.Context, token string, now time.Time, admit f
 	}
 	sum := sha256.Sum256([]byte(token))
 	if v, ok := p.good.Get(sum); ok && v.holds(ctx, r, now) {
-		return p.judge(ctx, r, v, now)
+		return p.checkValid(ctx, r, v, now)
 	}
 	v, err := p.verify(ctx, r, token, sum, now, admit)
 	if err != nil {
 		return nil, err
 	}
-	return p.judge(ctx, r, v, now)
+	return p.checkValid(ctx, r, v, now)
 }
 
 func refused(format string, args ...any) error {
@@ -160,8 +160,8 @@ func (v *verified) holds(ctx context.Context, r *registry, now time.Time) bool {
 	return r.byIssuer[v.issuer.Issuer.Issuer] == v.issuer && v.issuer.keys.Current(ctx, now, v.kid) == v.set
 }
 
-// judge decides about a token whose signature is right.
-func (p *Players) judge(ctx context.Context, r *registry, v *verified, now time.Time) (*leaderboard.Player, error) {
+// checkValid decides about a token whose signature is right.
+func (p *Players) checkValid(ctx context.Context, r *registry, v *verified, now time.Time) (*leaderboard.Player, error) {
 	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
 	maxAge := leaderboard.MaxTokenTTL
 	if v.issuer != nil {
@@ -274,7 +274,7 @@ const costFactor = 7
 
 // signature verifies the signature of a token once it is its turn. ErrOverloaded when that takes too long.
 func (p *Players) signature(ctx context.Context, token string, parsed *jwt.Token, key any) error {
-	if err := p.take(ctx); err != nil {
+	if err := p.acquire(ctx); err != nil {
 		return err
 	}
 	defer func() { <-p.places }()
@@ -291,7 +291,7 @@ func (p *Players) signature(ctx context.Context, token string, parsed *jwt.Token
 	return errSignature()
 }
 
-func (p *Players) take(ctx context.Context) error {
+func (p *Players) acquire(ctx context.Context) error {
 	select {
 	case p.places <- struct{}{}:
 		return nil

@@ -104,7 +104,7 @@ func (b *plays) Before(a *commit.Attempt) error {
 	if p != nil && !p.over {
 		begun = &p.Play
 	}
-	return rules.JudgePlay(a.Sub, begun, b.board.Clock())
+	return rules.CheckPlay(a.Sub, begun, b.board.Clock())
 }
 
 // isOf reports whether a submission names the play.

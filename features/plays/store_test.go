@@ -121,7 +121,7 @@ func TestPlayBeganDuringSubmit(t *testing.T) {
 		}
 		first, second := begin(t, direct, b, member), leaderboard.Play{}
 		began, asked := make(chan error, 1), false
-		p.JudgeBy(func(statement string) dbtest.Fault {
+		p.FaultBy(func(statement string) dbtest.Fault {
 			if strings.Contains(statement, "DELETE FROM plays") && !asked {
 				asked = true
 				var id []byte

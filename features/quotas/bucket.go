@@ -141,9 +141,9 @@ func (b *bucket) lacks(n float64, now time.Time) time.Duration {
 // epsilon is the tolerance for rounding.
 const epsilon = 1e-6
 
-// take takes n, which lacks has allowed. Without Redis the bucket of this process has paid: the shared one is later charged
+// spend takes n, which lacks has allowed. Without Redis the bucket of this process has paid: the shared one is later charged
 // only for the part that makes a lease due, which checks whether Redis is back.
-func (b *bucket) take(n float64) {
+func (b *bucket) spend(n float64) {
 	b.held -= n
 	if b.alone && !b.shared() {
 		b.held = max(b.held, -b.block())

@@ -196,7 +196,7 @@ func (q *Quotas) resolve(a *account, c *leaderboard.Charge, out *leaderboard.All
 		}
 		if n := c[kind]; n > 0 {
 			if !out.Refused {
-				b.take(float64(n))
+				b.spend(float64(n))
 			}
 			if b.due(now, out.Refused) {
 				used, ahead := b.wants()

@@ -123,7 +123,7 @@ func TestRace(t *testing.T) {
 		}
 		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE submissions SET recorded_at = recorded_at - INTERVAL actor MINUTE") // of two hours: a moment each ten minutes
 		var asked atomic.Int64
-		p.JudgeBy(func(text string) dbtest.Fault {
+		p.FaultBy(func(text string) dbtest.Fault {
 			if strings.Contains(text, "SELECT") && !strings.Contains(text, "SELECT @@") { // which a connection that is dialled asks
 				asked.Add(1)
 			}

@@ -95,7 +95,7 @@ func (h *handlers) begin(c *httpapi.Call) error {
 	}
 	address, cookie, err := h.people.Begin(c.Ctx, c.Start)
 	if err != nil {
-		return h.tell(c, err)
+		return h.sendError(c, err)
 	}
 	h.setCookie(c.W, cookieSignIn, cookie, signInTime)
 	redirect(c, address)
@@ -122,7 +122,7 @@ func (h *handlers) finish(c *httpapi.Call) error {
 		return errNoSignIn()
 	}
 	if err := c.MayAttempt(); err != nil {
-		return h.tell(c, err)
+		return h.sendError(c, err)
 	}
 	k, err := h.whoCame(c)
 	if !errors.Is(err, leaderboard.ErrOverloaded) { // nobody was asked: the same address is good again
@@ -132,12 +132,12 @@ func (h *handlers) finish(c *httpapi.Call) error {
 		err = c.Guessed(err)
 	}
 	if err != nil {
-		return h.tell(c, err)
+		return h.sendError(c, err)
 	}
 	secret, hash := leaderboard.NewKeySecret(k.ID)
 	c.Caller.Key, c.Caller.Session = k.Actor(), k.ID
 	if _, err = h.keys.CreateKey(c.Ctx, k, hash); err != nil {
-		return h.tell(c, wire.WriteError(err))
+		return h.sendError(c, wire.WriteError(err))
 	}
 	h.setCookie(c.W, cookieSession, secret, leaderboard.MaxSession) // the key may expire earlier
 	redirect(c, h.base+"/console")
@@ -162,13 +162,13 @@ func (h *handlers) whoCame(c *httpapi.Call) (k leaderboard.Key, err error) {
 	return k, err
 }
 
-// tell sends an error: a problem to a program, and a page of the console to a person, who would see only JSON.
-func (h *handlers) tell(c *httpapi.Call, err error) error {
+// sendError sends an error: a problem to a program, and a page of the console to a person, who would see only JSON.
+func (h *handlers) sendError(c *httpapi.Call, err error) error {
 	kind, _, _ := wire.Classify(err)
 	if !strings.Contains(c.R.Header.Get("Accept"), "text/html") || kind.Code == wire.CodeInternal {
 		return err
 	}
-	wire.TellWait(c.W.Header(), err, kind)
+	wire.SetRetryAfter(c.W.Header(), err, kind)
 	redirect(c, h.base+"/console?sign-in="+kind.Code)
 	return nil
 }

@@ -60,7 +60,7 @@ func (p *OpenID) Places(ctx context.Context, now time.Time) (Places, error) {
 func (p *OpenID) Check(ctx context.Context, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.ask(ctx, now)
+	return p.fetch(ctx, now)
 }
 
 // discover asks the provider, unless it was asked within the last hour. While the provider is away the last answer stays
@@ -74,7 +74,7 @@ func (p *OpenID) discover(ctx context.Context, now time.Time) (*found, error) {
 	p.asked = now
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), oidc.FetchFor) // others wait for it too
 	defer cancel()
-	if err := p.ask(ctx, now); err != nil {
+	if err := p.fetch(ctx, now); err != nil {
 		p.log.Warn("the identity provider cannot be asked", "issuer", p.issuer, "error", err)
 	}
 	return p.known()
@@ -87,8 +87,8 @@ func (p *OpenID) known() (*found, error) {
 	return p.found, nil
 }
 
-// ask asks the provider. A document about another issuer is refused: it could be somebody else's.
-func (p *OpenID) ask(ctx context.Context, now time.Time) error {
+// fetch asks the provider. A document about another issuer is refused: it could be somebody else's.
+func (p *OpenID) fetch(ctx context.Context, now time.Time) error {
 	text, err := p.fetcher.Fetch(ctx, strings.TrimSuffix(p.issuer, "/")+"/.well-known/openid-configuration")
 	if err != nil {
 		return err
@@ -144,11 +144,11 @@ func (p *OpenID) Claims(ctx context.Context, token, nonce string, now time.Time)
 	if parsed.Method.Verify(token[:strings.LastIndexByte(token, '.')], parsed.Signature, key) != nil {
 		return nil, refusal(leaderboard.ErrSignInRefused, "The signature of the ID token is not right.")
 	}
-	return leaderboard.Claims(body), p.judge(body, nonce, now)
+	return leaderboard.Claims(body), p.checkClaims(body, nonce, now)
 }
 
-// judge decides about the claims of an ID token, as OpenID Connect Core 1.0, 3.1.3.7, has it.
-func (p *OpenID) judge(body jwt.MapClaims, nonce string, now time.Time) error {
+// checkClaims decides about the claims of an ID token, as OpenID Connect Core 1.0, 3.1.3.7, has it.
+func (p *OpenID) checkClaims(body jwt.MapClaims, nonce string, now time.Time) error {
 	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
 	expires, dated := oidc.Moment(body["exp"])
 	issued, told := oidc.Moment(body["iat"])

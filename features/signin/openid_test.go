@@ -40,12 +40,12 @@ func TestIDTokens(t *testing.T) {
 	} {
 		body := jwt.MapClaims{"iss": "https://login.example", "aud": "scores", "sub": "7", "nonce": "n", "iat": float64(now.Unix()), "exp": float64(now.Add(time.Hour).Unix())}
 		body[c.claim] = c.value
-		err := p.judge(body, "n", now)
+		err := p.checkClaims(body, "n", now)
 		if (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if p.judge(jwt.MapClaims{"nonce": ""}, "", now) == nil {
+	if p.checkClaims(jwt.MapClaims{"nonce": ""}, "", now) == nil {
 		t.Error("a sign-in without a nonce")
 	}
 }

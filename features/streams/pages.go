@@ -36,8 +36,8 @@ func (h *streamPages) begin() {
 	}
 }
 
-// ask gets the answer of a route for a stream. known is the last sent answer; it returns nil if nothing is new.
-func (h *streamPages) ask(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error) {
+// fetch gets the answer of a route for a stream. known is the last sent answer; it returns nil if nothing is new.
+func (h *streamPages) fetch(ctx context.Context, key broadcastKey, known *event, least int64) (*event, error) {
 	h.once.Do(h.begin)
 	q := httpapi.Question{Route: &h.top, Path: []string{key.board}, Query: key.params(least), Strings: key.strings}
 	if key.member != "" {
@@ -46,7 +46,7 @@ func (h *streamPages) ask(ctx context.Context, key broadcastKey, known *event, l
 	if !known.stale { // the end of a stale state is news too
 		q.Known = known.tag
 	}
-	out, err := h.api().Ask(ctx, q)
+	out, err := h.api().Answer(ctx, q)
 	if err != nil {
 		return nil, err
 	}

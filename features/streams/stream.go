@@ -32,7 +32,7 @@ func newHandlers(e *features.Engine) *handlers {
 		Resolver: find, streams: e.Streams, broadcasts: broadcasts{feed: e.Feed, streams: e.Streams},
 		notices: notices{from: features.Offered[Notices](e), log: e.Log, streams: e.Streams}, pages: streamPages{find: find, rankings: e.Rankings, api: e.API},
 	}
-	h.broadcasts.ask = h.pages.ask
+	h.broadcasts.ask = h.pages.fetch
 	return h
 }
 

@@ -79,7 +79,7 @@ func (a *App) wireCatalog() {
 		}
 	}}
 	if a.redis != nil {
-		a.listings = topn.NewListings(a.behind, "", a.cfg.StaleLimit)
+		a.listings = topn.NewListings(a.redisBackground, "", a.cfg.StaleLimit)
 		opts.LastKnown = a.listings.Find
 	}
 	a.catalog = cache.NewCatalog(a.store.Boards, opts)
@@ -130,7 +130,7 @@ func (a *App) wireAPI() error {
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Writer: a.store.Writer,
 		Boards: boards, Periods: boards, Exports: a.store.Entries,
-		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &told{periods: map[int64]leaderboard.Period{}}},
+		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &seenPeriods{periods: map[int64]leaderboard.Period{}}},
 		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
 		Hidden: a.store.Hidden, Friends: features.Offered[httpapi.Friends](a.engine), MemberData: a.store.Members, Erasures: a.store.Erasures,
 		Plays:   features.Offered[httpapi.Plays](a.engine),
@@ -168,9 +168,9 @@ type answeredRequests struct {
 }
 
 // RequestAnswered implements httpapi.Observer.
-func (a answeredRequests) RequestAnswered(r httpapi.Answered) {
+func (a answeredRequests) RequestAnswered(r httpapi.RequestInfo) {
 	a.metrics.RequestAnswered(r)
-	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.news(r.Route, r.Status) { // every request comes here
+	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.changed(r.Route, r.Status) { // every request comes here
 		a.log.DebugContext(trace.With(context.Background(), r.Span), "request", "method", r.Method, "route", r.Route, "status", r.Status, "took", r.Took.String(), "request_id", r.RequestID)
 	}
 }
@@ -181,8 +181,8 @@ type probes struct {
 	last map[string]int // status by route
 }
 
-// news reports whether a request is logged. A request to a probe is logged when the status differs from the last one.
-func (p *probes) news(route string, status int) bool {
+// changed reports whether a request is logged. A request to a probe is logged when the status differs from the last one.
+func (p *probes) changed(route string, status int) bool {
 	if route != "/livez" && route != "/readyz" {
 		return true
 	}

@@ -33,35 +33,35 @@ type App struct {
 
 	opsListener net.Listener // likewise; nil: none
 
-	store     *store.Store
-	redis     topn.Client // nil without Redis; then copies and follower are nil too
-	behind    topn.Client // the same Redis, for background work
-	copies    *topn.Copies
-	follower  *topn.WriteThrough
-	refresher *refresher.Refresher
-	catalog   *cache.Catalog
-	listings  *topn.Listings // nil without Redis
-	hot       *hot           // likewise
-	feed      *feed.Feed     // the commits of all servers
-	resident  *resident.Periods
-	collector *collector   // nil until Run
-	cert      *certificate // nil: the API is served without TLS
-	reader    *cache.Reader
-	tables    []heldTable
-	gate      gate
-	schema    schemaState
-	checked   atomic.Bool // the servers were found safe to use
-	faults    *redisState
-	writers   writers
-	health    *readiness
-	rules     *unknownRules
-	streams   *httpapi.Streams
-	engine    *features.Engine // the base of the features, with the values that they offer each other
-	features  openedFeatures
-	keepers   []keeper
-	api       *httpapi.API
-	probes    probes
-	traces    traces
+	store           *store.Store
+	redis           topn.Client // nil without Redis; then copies and follower are nil too
+	redisBackground topn.Client // the same Redis, for background work
+	copies          *topn.Copies
+	follower        *topn.WriteThrough
+	refresher       *refresher.Refresher
+	catalog         *cache.Catalog
+	listings        *topn.Listings // nil without Redis
+	hot             *hot           // likewise
+	feed            *feed.Feed     // the commits of all servers
+	resident        *resident.Periods
+	collector       *collector   // nil until Run
+	cert            *certificate // nil: the API is served without TLS
+	reader          *cache.Reader
+	tables          []heldTable
+	gate            gate
+	schema          schemaState
+	checked         atomic.Bool // the servers were found safe to use
+	faults          *redisState
+	writers         writers
+	health          *readiness
+	rules           *unknownRules
+	streams         *httpapi.Streams
+	engine          *features.Engine // the base of the features, with the values that they offer each other
+	features        openedFeatures
+	keepers         []keeper
+	api             *httpapi.API
+	probes          probes
+	traces          traces
 
 	servers    []*http.Server
 	failed     chan error // a listener that broke
@@ -111,7 +111,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
 		Server: cfg.server(), DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
-		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Clock: a.clock, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.behind, Alone: a.reader.Alone, Log: a.log,
+		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Clock: a.clock, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.redisBackground, Alone: a.reader.Alone, Log: a.log,
 	}
 	a.features = openFeatures(cfg.Features, a.store, a.engine, a.metrics)
 	a.tables = features.AllOffered[heldTable](a.engine)
@@ -239,7 +239,7 @@ func (a *App) Stop(ctx context.Context) error {
 	errs = append(errs, a.stopRefreshes(ctx), a.store.Close())
 	a.features.close()
 	if a.redis != nil {
-		errs = append(errs, a.redis.Close(), a.behind.Close())
+		errs = append(errs, a.redis.Close(), a.redisBackground.Close())
 	}
 	a.traces.stop(ctx, a.log)
 	if served {

@@ -42,7 +42,7 @@ func (a *App) wireRedis() error {
 	if err != nil {
 		return errors.Join(err, client.Close())
 	}
-	a.redis, a.behind = client, background
+	a.redis, a.redisBackground = client, background
 	a.copies = topn.New(client, copied{a.store.Entries, a.store.Boards}, topn.Options{
 		Background: background, HookPoint: a.cfg.Fault.hook(), Observer: a.metrics, Logger: a.log,
 	})
@@ -140,7 +140,7 @@ func (a *App) startBackground(ctx context.Context) {
 		a.background.Go(func() { t.Run(ctx) })
 	}
 	a.background.Go(func() { a.resident.Run(ctx) })
-	a.background.Go(func() { every(ctx, redisProbeEvery, redisAskJitter, func() { a.reader.Probe(ctx) }) })
+	a.background.Go(func() { every(ctx, redisProbeEvery, redisCheckJitter, func() { a.reader.Probe(ctx) }) })
 	if a.cert != nil {
 		a.background.Go(func() { every(ctx, certEvery, certJitter, a.cert.reread) })
 	}
@@ -176,18 +176,18 @@ func (a *App) prepare(ctx context.Context) error {
 
 // machineChecks returns the checks of this machine, which a start makes before it serves.
 func (a *App) machineChecks() []check {
-	once := func(ctx context.Context, ask asking) error {
+	once := func(ctx context.Context, ask lookFunc) error {
 		l, err := ask(ctx)
 		if err != nil {
 			return err
 		}
-		return judge("this machine", l.faults, a.log)
+		return checkFaults("this machine", l.faults, a.log)
 	}
 	return []check{
-		{name: "tls-cert", mend: "give the certificates in --tls-cert and their key in --tls-key, both in PEM", ask: a.askCertificate, start: once},
-		{name: "listen", ask: a.askListener("listen", a.cfg.Listen, &a.listener), start: once},
-		{name: "ops-listen", ask: a.askListener("ops-listen", a.cfg.OpsListen, &a.opsListener), start: once},
-		{name: "open files", ask: a.askFiles, start: once},
+		{name: "tls-cert", mend: "give the certificates in --tls-cert and their key in --tls-key, both in PEM", run: a.checkCertificate, start: once},
+		{name: "listen", run: a.checkListener("listen", a.cfg.Listen, &a.listener), start: once},
+		{name: "ops-listen", run: a.checkListener("ops-listen", a.cfg.OpsListen, &a.opsListener), start: once},
+		{name: "open files", run: a.checkFiles, start: once},
 	}
 }
 
@@ -195,29 +195,29 @@ func (a *App) machineChecks() []check {
 func (a *App) serverChecks() []check {
 	return []check{
 		{
-			name: "redis", optional: true, mend: "start it, or mend --redis-url; servers work without it, and leave all reads to MySQL", ask: a.askRedis, start: a.startRedis,
+			name: "redis", optional: true, mend: "start it, or mend --redis-url; servers work without it, and leave all reads to MySQL", run: a.checkRedis, start: a.startRedis,
 		},
 		{
-			name: "mysql", mend: "start it, or mend its address in --mysql-dsn", ask: a.askMySQL,
-			start: func(ctx context.Context, ask asking) error { return a.untilSafe(ctx, ask, a.log) },
+			name: "mysql", mend: "start it, or mend its address in --mysql-dsn", run: a.checkMySQL,
+			start: func(ctx context.Context, ask lookFunc) error { return a.untilSafe(ctx, ask, a.log) },
 		},
 		{
-			name: "schema", after: "mysql", ask: func(ctx context.Context) (look, error) { return askSchema(ctx, a.store, a.cfg.Migrate) },
-			start: func(ctx context.Context, ask asking) error { return startSchema(ctx, &a.cfg, ask, a.log) },
+			name: "schema", after: "mysql", run: func(ctx context.Context) (look, error) { return checkSchema(ctx, a.store, a.cfg.Migrate) },
+			start: func(ctx context.Context, ask lookFunc) error { return startSchema(ctx, &a.cfg, ask, a.log) },
 		},
 		{
-			name: "rights", after: "schema", ask: func(ctx context.Context) (look, error) { return rightsToWork(ctx, a.store) },
-			start: func(ctx context.Context, ask asking) error { return a.untilSafe(ctx, ask, nil) },
+			name: "rights", after: "schema", run: func(ctx context.Context) (look, error) { return rightsToWork(ctx, a.store) },
+			start: func(ctx context.Context, ask lookFunc) error { return a.untilSafe(ctx, ask, nil) },
 		},
-		{name: "keys", after: "schema", ask: a.askWriters, start: func(ctx context.Context, _ asking) error {
+		{name: "keys", after: "schema", run: a.checkWriters, start: func(ctx context.Context, _ lookFunc) error {
 			next := a.lookForWriters(ctx)
 			a.background.Go(func() { a.watchWriters(ctx, next) })
 			return nil
 		}},
 		{
 			name: "sign-in", optional: true, mend: "mend --oidc-issuer, or what it names; keys work without it",
-			ask: a.askProvider,
-			start: func(ctx context.Context, ask asking) error {
+			run: a.checkProvider,
+			start: func(ctx context.Context, ask lookFunc) error {
 				a.background.Go(func() {
 					if _, err := ask(ctx); err != nil && ctx.Err() == nil {
 						a.log.Warn("people cannot sign in now", "error", err)
@@ -229,20 +229,22 @@ func (a *App) serverChecks() []check {
 	}
 }
 
-// askCertificate reads the certificate if the settings name its file.
-func (a *App) askCertificate(context.Context) (l look, err error) {
+// checkCertificate reads the certificate if the settings name its file.
+func (a *App) checkCertificate(context.Context) (l look, err error) {
 	if a.cfg.TLSCert != "" {
 		a.cert, l, err = readCertificate(a.cfg.TLSCert, a.cfg.TLSKey, a.log)
 	}
 	return l, err
 }
 
-func (a *App) askFiles(context.Context) (look, error) { return filesFor(&a.cfg, a.files()), nil }
+func (a *App) checkFiles(context.Context) (look, error) { return filesFor(&a.cfg, a.files()), nil }
 
-func (a *App) files() openFiles { return openFiles{maxFiles(), otherFiles(&a.cfg, a.redis, a.behind)} }
+func (a *App) files() openFiles {
+	return openFiles{maxFiles(), otherFiles(&a.cfg, a.redis, a.redisBackground)}
+}
 
-// askListener returns a function that opens the address of a setting for *at, unless *at is open or the address is empty.
-func (a *App) askListener(setting, address string, at *net.Listener) asking {
+// checkListener returns a function that opens the address of a setting for *at, unless *at is open or the address is empty.
+func (a *App) checkListener(setting, address string, at *net.Listener) lookFunc {
 	return func(context.Context) (look, error) {
 		if *at == nil && address == "" {
 			return look{}, nil
@@ -258,8 +260,8 @@ func (a *App) askListener(setting, address string, at *net.Listener) asking {
 	}
 }
 
-// askMySQL looks at the database server.
-func (a *App) askMySQL(ctx context.Context) (look, error) {
+// checkMySQL looks at the database server.
+func (a *App) checkMySQL(ctx context.Context) (look, error) {
 	l, err := faultsOfMySQL(ctx, a.store, a.cfg.Servers)
 	if l.found != "" {
 		l.found = PlaceOfDSN(a.cfg.MySQLDSN) + ": " + l.found + ", it takes writes"
@@ -269,45 +271,45 @@ func (a *App) askMySQL(ctx context.Context) (look, error) {
 
 // untilSafe asks the database until it answers, and fails if the answer shows a fault that makes it unsafe. It logs doubtful
 // faults unless log is nil.
-func (a *App) untilSafe(ctx context.Context, ask asking, log *slog.Logger) error {
+func (a *App) untilSafe(ctx context.Context, ask lookFunc, log *slog.Logger) error {
 	return untilSchema(ctx, a.cfg.MySQLDSN, a.log, func() (done bool, err error) {
 		l, err := ask(ctx)
 		if err == nil {
-			err = judge(placeOfMySQL(a.cfg.MySQLDSN), l.faults, log)
+			err = checkFaults(placeOfMySQL(a.cfg.MySQLDSN), l.faults, log)
 		}
 		return !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, store.ErrUnsupported), err
 	})
 }
 
-// The time between two checks of Redis, redisAwayEvery while it does not answer, give or take redisAskJitter.
+// The time between two checks of Redis, redisAwayEvery while it does not answer, give or take redisCheckJitter.
 const (
-	redisAskEvery  = time.Minute
-	redisAwayEvery = 2 * time.Second
-	redisAskJitter = 500 * time.Millisecond
+	redisCheckEvery  = time.Minute
+	redisAwayEvery   = 2 * time.Second
+	redisCheckJitter = 500 * time.Millisecond
 	// redisProbeEvery is the time between two questions to a Redis that readers leave alone, while nobody reads.
 	redisProbeEvery = 2 * time.Second
 )
 
-// askRedis looks at Redis, for a limited time.
-func (a *App) askRedis(ctx context.Context) (look, error) {
+// checkRedis looks at Redis, for a limited time.
+func (a *App) checkRedis(ctx context.Context) (look, error) {
 	if a.redis == nil {
 		return look{found: "none is given: all reads go to MySQL"}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, redisStartWait)
 	defer cancel()
-	found, faults, err := topn.Faults(ctx, a.behind)
+	found, faults, err := topn.Faults(ctx, a.redisBackground)
 	return look{PlaceOfURL(a.cfg.RedisURL) + ": " + found, faults}, err
 }
 
 // startRedis fails when Redis must not be used. If Redis is away, it is checked as soon as it answers.
-func (a *App) startRedis(ctx context.Context, ask asking) error {
+func (a *App) startRedis(ctx context.Context, ask lookFunc) error {
 	if a.redis == nil {
 		return nil
 	}
 	l, err := ask(ctx)
 	a.faults.answered(err, a.log)
 	if err == nil {
-		if err := judge(placeOfRedis(a.cfg.RedisURL), l.faults, nil); err != nil {
+		if err := checkFaults(placeOfRedis(a.cfg.RedisURL), l.faults, nil); err != nil {
 			return err
 		}
 		a.faults.note(placeOfRedis(a.cfg.RedisURL), l.faults, a.log)
@@ -319,22 +321,22 @@ func (a *App) startRedis(ctx context.Context, ask asking) error {
 // watchRedis checks Redis again and again until ctx ends.
 func (a *App) watchRedis(ctx context.Context, answered bool) {
 	for {
-		next := redisAskEvery
+		next := redisCheckEvery
 		if !answered {
 			next = redisAwayEvery
 		}
-		timer := time.NewTimer(next - redisAskJitter + rand.N(2*redisAskJitter))
+		timer := time.NewTimer(next - redisCheckJitter + rand.N(2*redisCheckJitter))
 		select {
 		case <-timer.C:
 		case <-a.faults.soon:
-			pause(ctx, redisAskJitter) // one check serves many who want one
+			pause(ctx, redisCheckJitter) // one check serves many who want one
 		case <-ctx.Done():
 		}
 		timer.Stop()
 		if ctx.Err() != nil {
 			return
 		}
-		l, err := a.askRedis(ctx)
+		l, err := a.checkRedis(ctx)
 		a.faults.answered(err, a.log)
 		if answered = err == nil; answered {
 			a.faults.note(placeOfRedis(a.cfg.RedisURL), l.faults, a.log)
@@ -348,7 +350,7 @@ func (a *App) outage(err error) bool {
 		return errors.Is(err, store.ErrAway) && a.store.Silent()
 	}
 	if a.redis != nil && topn.IsAway(err) {
-		a.faults.look()
+		a.faults.requestCheck()
 		return true
 	}
 	return errors.Is(err, context.DeadlineExceeded) && a.store.Silent()
@@ -402,8 +404,8 @@ func (a *App) writersInSettings() string {
 	return ""
 }
 
-// askWriters looks for a key that can write.
-func (a *App) askWriters(ctx context.Context) (look, error) {
+// checkWriters looks for a key that can write.
+func (a *App) checkWriters(ctx context.Context) (look, error) {
 	if who := a.writersInSettings(); who != "" {
 		return look{found: who + " can write"}, nil
 	}

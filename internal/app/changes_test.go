@@ -82,8 +82,8 @@ func (r *rebuilt) apply(c client.Change) error {
 	return nil
 }
 
-// take applies one answer of the feed.
-func (r *rebuilt) take(ctx context.Context, c *client.Client, board string, wait time.Duration, limit int) error {
+// catchUp applies one answer of the feed.
+func (r *rebuilt) catchUp(ctx context.Context, c *client.Client, board string, wait time.Duration, limit int) error {
 	page, err := c.Changes(ctx, board, client.ChangesQuery{After: r.cursor, Wait: wait, Limit: limit})
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func feedOverTheTurn(t *testing.T, dsn string) {
 	writers.Wait()
 	for now := period(); ; {
 		before := second.cursor
-		if err := second.take(ctx, c, "feed", 0, 0); err != nil {
+		if err := second.catchUp(ctx, c, "feed", 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		if before == second.cursor {
@@ -302,7 +302,7 @@ func feedNoticesRestore(t *testing.T, dsn string) {
 	submitTo(3)
 	lost := exported(t, c, "feed", "all_time")
 	waiting := make(chan error, 1)
-	go func() { waiting <- lost.take(t.Context(), c, "feed", time.Minute, 0) }()
+	go func() { waiting <- lost.catchUp(t.Context(), c, "feed", time.Minute, 0) }()
 	backup.restore(t, dsn)
 	if err := <-waiting; !errors.Is(err, leaderboard.ErrIncarnationChanged) {
 		t.Errorf("a follower that waited over the restore: %v", err)
@@ -324,7 +324,7 @@ func feedNoticesRestore(t *testing.T, dsn string) {
 	a.Ask(200, "POST", "/v1/boards/feed/scores", `{"entries":[{"member":"bob","score":1},{"member":"cid","score":1}]}`)
 	changed("behind another way", lost.cursor)
 	for range 2 { // a cursor of the history that both share stays good
-		if err := common.take(t.Context(), c, "feed", 0, 0); err != nil {
+		if err := common.catchUp(t.Context(), c, "feed", 0, 0); err != nil {
 			t.Error(err)
 		}
 	}
@@ -389,7 +389,7 @@ func feedRebuildsTheBoard(t *testing.T, dsn string) {
 		want := exported(t, c, "feed", "all_time")
 		for seq := want.seq["all_time"]; running.seq["all_time"] < seq; {
 			behind := int(seq - running.seq["all_time"])
-			if err := running.take(t.Context(), c, "feed", time.Minute, 1+rand.IntN(behind)); err != nil {
+			if err := running.catchUp(t.Context(), c, "feed", time.Minute, 1+rand.IntN(behind)); err != nil {
 				t.Fatal(err)
 			}
 			switch rand.IntN(4) {

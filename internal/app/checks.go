@@ -14,14 +14,14 @@ type check struct {
 	after    string // the check that must have an answer before this one is asked; "": none
 	optional bool   // a start continues without an answer
 	mend     string // the remedy for an error of ask that names no remedy
-	ask      asking
-	start    func(context.Context, asking) error
+	run      lookFunc
+	start    func(context.Context, lookFunc) error
 }
 
 // carryOut starts checks in order, up to the first error.
 func carryOut(ctx context.Context, checks []check) error {
 	for _, c := range checks {
-		if err := c.start(ctx, c.ask); err != nil {
+		if err := c.start(ctx, c.run); err != nil {
 			return err
 		}
 	}
@@ -46,11 +46,11 @@ type Finding struct {
 	Remedy string       `json:"remedy,omitempty"`
 }
 
-// askTimeout bounds one question of askAll.
-const askTimeout = 10 * time.Second
+// checkTimeout bounds one question of runChecks.
+const checkTimeout = 10 * time.Second
 
-// askAll asks once for each check, in order. The remedies of its findings name the place of the database with the given DSN.
-func askAll(ctx context.Context, dsn string, checks []check) (findings []Finding, err error) {
+// runChecks asks once for each check, in order. The remedies of its findings name the place of the database with the given DSN.
+func runChecks(ctx context.Context, dsn string, checks []check) (findings []Finding, err error) {
 	unanswered := map[string]bool{}
 	for _, c := range checks {
 		if unanswered[c.after] {
@@ -58,8 +58,8 @@ func askAll(ctx context.Context, dsn string, checks []check) (findings []Finding
 			findings = append(findings, Finding{Check: c.name, State: FindingStateSkipped, Found: "not asked, because the check of " + c.after + " has no answer"})
 			continue
 		}
-		asked, cancel := context.WithTimeout(ctx, askTimeout)
-		l, err := c.ask(asked)
+		asked, cancel := context.WithTimeout(ctx, checkTimeout)
+		l, err := c.run(asked)
 		cancel()
 		if ctx.Err() != nil {
 			return findings, ctx.Err()

@@ -37,8 +37,8 @@ func fillCold(a *testApp, board, rules string, entries int) {
 // cold are the answers that many readers of one board got at once.
 type cold struct{ answered, refused atomic.Int64 }
 
-// askAtOnce has many readers ask for the rank of a member each. Each answer is right, or is a refusal that says when to ask again.
-func askAtOnce(a *testApp, board string) *cold {
+// sendAtOnce has many readers ask for the rank of a member each. Each answer is right, or is a refusal that says when to ask again.
+func sendAtOnce(a *testApp, board string) *cold {
 	var got cold
 	var readers sync.WaitGroup
 	for i := range coldReaders {
@@ -121,7 +121,7 @@ func TestColdBoardHarmsNobody(t *testing.T) {
 				}
 			}
 		})
-		found := askAtOnce(a, "big")
+		found := sendAtOnce(a, "big")
 		done()
 		beside.Wait()
 		if found.answered.Load() == 0 || a.store.Entries.Reads().Scans == 0 {
@@ -131,7 +131,7 @@ func TestColdBoardHarmsNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := func() string {
-			if found := askAtOnce(a, "big"); found.refused.Load() > 0 {
+			if found := sendAtOnce(a, "big"); found.refused.Load() > 0 {
 				return fmt.Sprint(found.refused.Load(), " readers are refused")
 			}
 			return ""

@@ -25,7 +25,7 @@ func TestFilesAreKeptForOthers(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		others = otherFiles(&a.cfg, a.redis, a.behind)
+		others = otherFiles(&a.cfg, a.redis, a.redisBackground)
 		return connLimits(&a.cfg, openFiles{files, others}, nil).All, others
 	}
 	const node = "redis://127.0.0.1:1/0?pool_size="

@@ -57,14 +57,14 @@ func startFuzzed(f *testing.F) *fuzzed {
 		_ = z.redis.Close()
 	})
 	deadline := time.Now().Add(apptest.MaxWait)
-	for z.ask(f, "GET", "/readyz", "").status != http.StatusOK {
+	for z.send(f, "GET", "/readyz", "").status != http.StatusOK {
 		if time.Now().After(deadline) {
 			f.Fatal("the app does not get ready")
 		}
 		<-time.After(10 * time.Millisecond)
 	}
-	z.ask(f, "PUT", "/v1/boards/canary", `{}`).want(f, http.StatusCreated)
-	z.ask(f, "POST", "/v1/boards/canary/scores", `{"entries":[{"member":"canary","score":1}]}`).want(f, http.StatusOK)
+	z.send(f, "PUT", "/v1/boards/canary", `{}`).want(f, http.StatusCreated)
+	z.send(f, "POST", "/v1/boards/canary/scores", `{"entries":[{"member":"canary","score":1}]}`).want(f, http.StatusOK)
 	return z
 }
 
@@ -85,8 +85,8 @@ func (r response) want(t testing.TB, statuses ...int) {
 	t.Fatalf("%s: %d %s, want one of %v", r.asked, r.status, r.body, statuses)
 }
 
-// ask sends a request with the given bytes. A failure of the server is a failure of the test.
-func (z *fuzzed) ask(t testing.TB, method, path, body string) response {
+// send sends a request with the given bytes. A failure of the server is a failure of the test.
+func (z *fuzzed) send(t testing.TB, method, path, body string) response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, z.url+path, strings.NewReader(body))
 	if err != nil {
@@ -132,11 +132,11 @@ func FuzzServing(f *testing.F) {
 		}
 		path := "/v1/boards/" + url.PathEscape(board)
 		query := url.Values{"cursor": {text}, "limit": {"3"}}.Encode()
-		z.ask(t, "GET", path+"/top?"+query, "").want(t, 200, 400, 404, 422)
-		z.ask(t, "GET", path+"/top?"+url.QueryEscape(text)+"="+url.QueryEscape(member), "").want(t, 200, 400, 404, 409, 422)
-		z.ask(t, "GET", "/v1/rankings/top?boards="+url.QueryEscape(board+","+text), "").want(t, 200, 400, 404, 422)
-		z.ask(t, "GET", path+"/members/"+url.PathEscape(text)+"/around", "").want(t, 200, 400, 404)
-		if got := z.ask(t, "GET", "/v1/boards/canary/top", ""); !bytes.Contains(got.body, []byte(`"total":1,`)) || !bytes.Contains(got.body, []byte(`"rank":1,"member":"canary","score":1,`)) {
+		z.send(t, "GET", path+"/top?"+query, "").want(t, 200, 400, 404, 422)
+		z.send(t, "GET", path+"/top?"+url.QueryEscape(text)+"="+url.QueryEscape(member), "").want(t, 200, 400, 404, 409, 422)
+		z.send(t, "GET", "/v1/rankings/top?boards="+url.QueryEscape(board+","+text), "").want(t, 200, 400, 404, 422)
+		z.send(t, "GET", path+"/members/"+url.PathEscape(text)+"/around", "").want(t, 200, 400, 404)
+		if got := z.send(t, "GET", "/v1/boards/canary/top", ""); !bytes.Contains(got.body, []byte(`"total":1,`)) || !bytes.Contains(got.body, []byte(`"rank":1,"member":"canary","score":1,`)) {
 			t.Fatalf("the canary is %s", got.body)
 		}
 		z.checkKeys(t)
@@ -147,7 +147,7 @@ func FuzzServing(f *testing.F) {
 func (z *fuzzed) board(t *testing.T, board, member string, score int64) {
 	t.Helper()
 	path := "/v1/boards/" + url.PathEscape(board)
-	made := z.ask(t, "PUT", path, `{"policy":"latest"}`)
+	made := z.send(t, "PUT", path, `{"policy":"latest"}`)
 	if leaderboard.CheckBoardName(board) != nil {
 		made.want(t, 400, 404, 405, 422)
 		return
@@ -161,7 +161,7 @@ func (z *fuzzed) board(t *testing.T, board, member string, score int64) {
 	if err := json.Unmarshal(quoted, &asSent); err != nil {
 		t.Fatal(err)
 	}
-	submitted := z.ask(t, "POST", path+"/scores", fmt.Sprintf(`{"entries":[{"member":%s,"score":%d}]}`, quoted, score))
+	submitted := z.send(t, "POST", path+"/scores", fmt.Sprintf(`{"entries":[{"member":%s,"score":%d}]}`, quoted, score))
 	submitted.want(t, 200)
 	var receipt struct {
 		Seq     int64
@@ -176,7 +176,7 @@ func (z *fuzzed) board(t *testing.T, board, member string, score int64) {
 		}
 		return
 	}
-	read := z.ask(t, "GET", fmt.Sprintf("%s/members/%s?min_seq=%d", path, url.PathEscape(asSent), receipt.Seq), "")
+	read := z.send(t, "GET", fmt.Sprintf("%s/members/%s?min_seq=%d", path, url.PathEscape(asSent), receipt.Seq), "")
 	read.want(t, 200)
 	var found struct {
 		Member string

@@ -55,7 +55,7 @@ func (r *readiness) now(ctx context.Context) httpapi.Health {
 	}
 	if r.probe == nil {
 		r.probe = make(chan struct{})
-		r.work.Go(r.ask)
+		r.work.Go(r.refresh)
 	}
 	probe, maxWait := r.probe, (<-chan time.Time)(nil)
 	r.mu.Unlock()
@@ -74,8 +74,8 @@ func (r *readiness) now(ctx context.Context) httpapi.Health {
 	return r.last
 }
 
-// ask asks MySQL and Redis side by side, and keeps the answer.
-func (r *readiness) ask() {
+// refresh asks MySQL and Redis side by side, and keeps the answer.
+func (r *readiness) refresh() {
 	began := time.Now()
 	var mysql, redis error
 	var all sync.WaitGroup

@@ -36,7 +36,7 @@ type dependency struct {
 	fails        atomic.Bool
 }
 
-func (d *dependency) ask(ctx context.Context) error {
+func (d *dependency) check(ctx context.Context) error {
 	d.asked.Add(1)
 	if d.under.Add(1) > 1 {
 		return errors.New("asked twice at once")
@@ -67,7 +67,7 @@ func inHealth(t *testing.T, test func(t *testing.T, c *checked)) {
 		defer work.Wait()
 		c := &checked{}
 		c.readiness = &readiness{
-			mysql: c.mysql.ask, redis: c.redis.ask, watched: func() time.Duration { return time.Duration(c.watch.Load()) },
+			mysql: c.mysql.check, redis: c.redis.check, watched: func() time.Duration { return time.Duration(c.watch.Load()) },
 			staleLimit: 10 * time.Minute, work: &work,
 		}
 		test(t, c)

@@ -358,11 +358,11 @@ func TestNoSecretIsTold(t *testing.T) {
 	if log := texts["log"]; !strings.Contains(log, "request panicked") || !strings.Contains(log, "goroutine ") {
 		t.Error("the log does not tell of the panic with its stack")
 	}
-	tellNothing(t, texts, secrets)
+	revealNothing(t, texts, secrets)
 }
 
-// tellNothing checks that no part of a secret is in the texts.
-func tellNothing(t *testing.T, texts map[string]string, secrets []string) {
+// revealNothing checks that no part of a secret is in the texts.
+func revealNothing(t *testing.T, texts map[string]string, secrets []string) {
 	t.Helper()
 	for _, text := range secrets {
 		secret := text[strings.LastIndex(text, "_")+1:] // of a key of the database, the part after its id

@@ -12,5 +12,5 @@ type look struct {
 	faults []serverfault.Fault
 }
 
-// asking looks once, and changes nothing.
-type asking func(context.Context) (look, error)
+// lookFunc looks once, and changes nothing.
+type lookFunc func(context.Context) (look, error)

@@ -301,7 +301,7 @@ type answeredSeries struct {
 func (m *metrics) ConnectionRefused() { m.refusedConns.Inc() }
 
 // RequestAnswered implements httpapi.Observer. Series are looked up by labels once, since each look-up takes locks that all cores share.
-func (m *metrics) RequestAnswered(r httpapi.Answered) {
+func (m *metrics) RequestAnswered(r httpapi.RequestInfo) {
 	key := answered{r.Route, r.Method, r.Status}
 	seen := m.seen.Load()
 	s, ok := (*seen)[key]

@@ -165,6 +165,6 @@ func BenchmarkRequestMetrics(b *testing.B) {
 	m := newMetrics()
 	b.ReportAllocs()
 	for b.Loop() {
-		m.RequestAnswered(httpapi.Answered{Route: "/v1/boards/{board}/top", Method: "GET", Status: 200, Took: time.Millisecond})
+		m.RequestAnswered(httpapi.RequestInfo{Route: "/v1/boards/{board}/top", Method: "GET", Status: 200, Took: time.Millisecond})
 	}
 }

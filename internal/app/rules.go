@@ -80,7 +80,7 @@ func (u *unknownRules) look(ctx context.Context) {
 // count returns how many boards have such a rule: among all boards at the last look, or among the boards read here, whichever is
 // more.
 func (u *unknownRules) count() int {
-	met := u.catalog.Known("", maxTold, func(b *leaderboard.Board) bool { return b.Unknown != "" })
+	met := u.catalog.Known("", maxSeen, func(b *leaderboard.Board) bool { return b.Unknown != "" })
 	return max(int(u.found.Load()), len(met))
 }
 

@@ -23,7 +23,7 @@ func OpenSchema(ctx context.Context, dsn string) (*store.Store, error) {
 		return nil, err
 	}
 	l, err := faultsOfMySQL(ctx, s, 1)
-	if err := judged(dsn, l, err); err != nil {
+	if err := lookError(dsn, l, err); err != nil {
 		return nil, errors.Join(explained(dsn, err), s.Close())
 	}
 	return s, nil
@@ -55,14 +55,14 @@ func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
 	})
 }
 
-// askSchema looks whether the database has all migrations, or whether this start may apply the missing ones.
-func askSchema(ctx context.Context, s *store.Store, migrate bool) (look, error) {
+// checkSchema looks whether the database has all migrations, or whether this start may apply the missing ones.
+func checkSchema(ctx context.Context, s *store.Store, migrate bool) (look, error) {
 	l, pending, err := versionOf(ctx, s)
 	switch {
 	case err != nil || !pending:
 		return l, err
 	case migrate:
-		l, err := askMigration(ctx, s)
+		l, err := checkMigration(ctx, s)
 		l.found += ", the start applies what is missing"
 		return l, err
 	}
@@ -72,8 +72,8 @@ func askSchema(ctx context.Context, s *store.Store, migrate bool) (look, error) 
 	return look{faults: []serverfault.Fault{missing}}, nil
 }
 
-// askMigration looks whether migrations are pending, and then whether the account may apply them.
-func askMigration(ctx context.Context, s *store.Store) (look, error) {
+// checkMigration looks whether migrations are pending, and then whether the account may apply them.
+func checkMigration(ctx context.Context, s *store.Store) (look, error) {
 	l, pending, err := versionOf(ctx, s)
 	if err == nil && pending {
 		l.faults, err = s.RightsToMigrate(ctx)
@@ -104,7 +104,7 @@ func versionOf(ctx context.Context, s *store.Store) (l look, pending bool, err e
 
 // startSchema brings the schema up to date if that is wanted, otherwise waits until another process has. It fails when the database
 // has a foreign schema, or its server is not supported.
-func startSchema(ctx context.Context, cfg *Config, ask asking, log *slog.Logger) error {
+func startSchema(ctx context.Context, cfg *Config, ask lookFunc, log *slog.Logger) error {
 	if cfg.Migrate {
 		if err := MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {
 			return err
@@ -117,7 +117,7 @@ func startSchema(ctx context.Context, cfg *Config, ask asking, log *slog.Logger)
 			return true, err
 		case err != nil:
 			return false, err
-		case judge(placeOfMySQL(cfg.MySQLDSN), l.faults, log) != nil:
+		case checkFaults(placeOfMySQL(cfg.MySQLDSN), l.faults, log) != nil:
 			return false, errSchema
 		}
 		return true, nil
@@ -167,8 +167,8 @@ func migrateOnce(ctx context.Context, dsn string, log *slog.Logger) (err error) 
 
 // Migrate brings the schema up to date, unless this account may not change it.
 func Migrate(ctx context.Context, s *store.Store, dsn string) ([]migrations.Applied, error) {
-	l, err := askMigration(ctx, s)
-	if err := judged(dsn, l, err); err != nil {
+	l, err := checkMigration(ctx, s)
+	if err := lookError(dsn, l, err); err != nil {
 		return nil, ExplainDenied(dsn, err)
 	}
 	applied, err := migrations.Up(ctx, s.DB())

@@ -18,7 +18,7 @@ func Check(ctx context.Context, cfg Config) (findings []Finding, err error) {
 		return []Finding{{Check: "settings", State: FindingStateFailed, Found: err.Error()}}, nil
 	}
 	defer func() { err = errors.Join(err, a.Stop(context.WithoutCancel(ctx))) }()
-	asked, err := askAll(ctx, cfg.MySQLDSN, append(a.machineChecks(), a.serverChecks()...))
+	asked, err := runChecks(ctx, cfg.MySQLDSN, append(a.machineChecks(), a.serverChecks()...))
 	return append([]Finding{{Check: "settings", State: FindingStateOK, Found: "all of them are understood"}}, asked...), err
 }
 

@@ -40,8 +40,8 @@ func (e *faultsError) Unwrap() []error {
 	return out
 }
 
-// judge returns an error when a server must not be used. It logs the doubtful faults unless log is nil.
-func judge(place string, faults []serverfault.Fault, log *slog.Logger) error {
+// checkFaults returns an error when a server must not be used. It logs the doubtful faults unless log is nil.
+func checkFaults(place string, faults []serverfault.Fault, log *slog.Logger) error {
 	var serious []serverfault.Fault
 	for _, f := range faults {
 		switch {
@@ -93,7 +93,7 @@ func explained(dsn string, err error) error {
 	return fmt.Errorf("ask %s: %w", placeOfMySQL(dsn), err)
 }
 
-// ExplainDenied adds the remedy to an error of a migration that the account has no right for. askMigration tries out the
+// ExplainDenied adds the remedy to an error of a migration that the account has no right for. checkMigration tries out the
 // rights on the database, which are not all: some are granted for single tables.
 func ExplainDenied(dsn string, err error) error {
 	if _, ok := errors.AsType[*faultsError](err); ok || !store.IsDenied(err) {
@@ -121,12 +121,12 @@ func rightsToWork(ctx context.Context, s *store.Store) (look, error) {
 	return look{"the account may work on the tables", faults}, err
 }
 
-// judged returns the error of a look at a database, or of its faults that make it unsafe.
-func judged(dsn string, l look, err error) error {
+// lookError returns the error of a look at a database, or of its faults that make it unsafe.
+func lookError(dsn string, l look, err error) error {
 	if err != nil {
 		return err
 	}
-	return judge(placeOfMySQL(dsn), l.faults, nil)
+	return checkFaults(placeOfMySQL(dsn), l.faults, nil)
 }
 
 // redisStartWait bounds a check of Redis, and with it how long the start waits for Redis.
@@ -147,8 +147,8 @@ type redisState struct {
 
 func newRedisState() *redisState { return &redisState{soon: make(chan struct{}, 1)} }
 
-// look asks for a check of Redis soon.
-func (r *redisState) look() {
+// requestCheck asks for a check of Redis soon.
+func (r *redisState) requestCheck() {
 	select {
 	case r.soon <- struct{}{}:
 	default:
@@ -160,7 +160,7 @@ func (r *redisState) leftAlone(alone bool, log *slog.Logger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.alone = alone
-	r.tell(log)
+	r.logChange(log)
 }
 
 // answered notes whether Redis answered a check.
@@ -168,11 +168,11 @@ func (r *redisState) answered(err error, log *slog.Logger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.unanswered = err != nil && !topn.PoolIsBusy(err)
-	r.tell(log)
+	r.logChange(log)
 }
 
-// tell logs when Redis goes away or comes back. mu is held.
-func (r *redisState) tell(log *slog.Logger) {
+// logChange logs when Redis goes away or comes back. mu is held.
+func (r *redisState) logChange(log *slog.Logger) {
 	switch away := r.alone || r.unanswered; {
 	case away && r.since.IsZero():
 		r.since = time.Now()

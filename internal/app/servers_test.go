@@ -122,7 +122,7 @@ func TestUnsafeRedisComesBack(t *testing.T) {
 	submit(a, "ada", 10)
 	apptest.Eventually(t, func() string { return differs(a, "ada", 10, 1) })
 	configured(t, server.Addr, "maxmemory-policy", "noeviction")
-	l, err := a.askRedis(t.Context())
+	l, err := a.checkRedis(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ type identityProvider interface {
 	Writers() bool
 }
 
-// askProvider asks the identity provider, if the server has one for sign-ins.
-func (a *App) askProvider(ctx context.Context) (look, error) {
+// checkProvider asks the identity provider, if the server has one for sign-ins.
+func (a *App) checkProvider(ctx context.Context) (look, error) {
 	provider := features.Offered[identityProvider](a.engine)
 	if provider == nil {
 		return look{}, nil

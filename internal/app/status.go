@@ -24,22 +24,22 @@ type boardStatus struct {
 	resident *resident.Periods
 	feed     *feed.Feed
 	gate     gate
-	told     *told
+	seen     *seenPeriods
 }
 
-// told holds the current periods of boards as MySQL last gave them to boardStatus. All methods may be called concurrently.
-type told struct {
+// seenPeriods holds the current periods of boards as MySQL last gave them to boardStatus. All methods may be called concurrently.
+type seenPeriods struct {
 	mu      sync.Mutex
 	periods map[int64]leaderboard.Period
 }
 
-// maxTold is how many boards are remembered.
-const maxTold = 10_000
+// maxSeen is how many boards are remembered.
+const maxSeen = 10_000
 
-func (t *told) keep(periods []leaderboard.Period) {
+func (t *seenPeriods) keep(periods []leaderboard.Period) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.periods)+len(periods) > maxTold {
+	if len(t.periods)+len(periods) > maxSeen {
 		clear(t.periods)
 	}
 	for i := range periods {
@@ -48,7 +48,7 @@ func (t *told) keep(periods []leaderboard.Period) {
 }
 
 // of returns the current period of a board's first window; ok is false when it is not held.
-func (t *told) of(b *leaderboard.Board) (p leaderboard.Period, ok bool) {
+func (t *seenPeriods) of(b *leaderboard.Board) (p leaderboard.Period, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p, ok = t.periods[b.ID]
@@ -61,15 +61,15 @@ func (s boardStatus) BoardHealth(ctx context.Context, boards []leaderboard.Board
 	for i := range boards {
 		out[i].Board = boards[i]
 	}
-	if away || !s.askPeriods(ctx, boards, out) {
+	if away || !s.queryPeriods(ctx, boards, out) {
 		s.recall(out)
 		away = true
 	}
 	var both sync.WaitGroup
 	if !away {
-		both.Go(func() { s.askLags(ctx, out) })
+		both.Go(func() { s.queryLags(ctx, out) })
 	}
-	both.Go(func() { s.askCopies(ctx, out) })
+	both.Go(func() { s.queryCopies(ctx, out) })
 	both.Wait()
 	for i := range out {
 		out[i].Resident = s.resident.Holds(out[i].Period.ID)
@@ -77,8 +77,8 @@ func (s boardStatus) BoardHealth(ctx context.Context, boards []leaderboard.Board
 	return out
 }
 
-// askPeriods asks MySQL for the periods, and reports whether it answered.
-func (s boardStatus) askPeriods(ctx context.Context, boards []leaderboard.Board, out []leaderboard.BoardHealth) bool {
+// queryPeriods asks MySQL for the periods, and reports whether it answered.
+func (s boardStatus) queryPeriods(ctx context.Context, boards []leaderboard.Board, out []leaderboard.BoardHealth) bool {
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
 	return s.gate(ctx, func(ctx context.Context) error {
@@ -86,7 +86,7 @@ func (s boardStatus) askPeriods(ctx context.Context, boards []leaderboard.Board,
 		for i := range periods {
 			out[i].Period = periods[i]
 		}
-		s.told.keep(periods)
+		s.seen.keep(periods)
 		return err
 	}) == nil
 }
@@ -99,7 +99,7 @@ func (s boardStatus) recall(out []leaderboard.BoardHealth) {
 		b.Stale = true
 		known, ok := s.catalog.KnownPeriod(b.Board.Name)
 		ok = ok && known.BoardID == b.Board.ID
-		if said, was := s.told.of(&b.Board); was && (!ok || said.Committed > known.Committed) {
+		if said, was := s.seen.of(&b.Board); was && (!ok || said.Committed > known.Committed) {
 			known, ok = said, true
 		}
 		if !ok {
@@ -112,8 +112,8 @@ func (s boardStatus) recall(out []leaderboard.BoardHealth) {
 	}
 }
 
-// askLags asks MySQL how far derived boards are behind.
-func (s boardStatus) askLags(ctx context.Context, out []leaderboard.BoardHealth) {
+// queryLags asks MySQL how far derived boards are behind.
+func (s boardStatus) queryLags(ctx context.Context, out []leaderboard.BoardHealth) {
 	var derived []int64
 	for i := range out {
 		if out[i].Board.Rules.Derive != nil {
@@ -133,8 +133,8 @@ func (s boardStatus) askLags(ctx context.Context, out []leaderboard.BoardHealth)
 	})
 }
 
-// askCopies asks Redis for the copies.
-func (s boardStatus) askCopies(ctx context.Context, out []leaderboard.BoardHealth) {
+// queryCopies asks Redis for the copies.
+func (s boardStatus) queryCopies(ctx context.Context, out []leaderboard.BoardHealth) {
 	var refs []leaderboard.PeriodRef
 	var of []int
 	for i := range out {

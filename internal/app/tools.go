@@ -72,7 +72,7 @@ func (t *Tools) Close() error {
 func mysqlReady(ctx context.Context, s *store.Store, cfg *Config) error {
 	dsn := cfg.MySQLDSN
 	l, err := faultsOfMySQL(ctx, s, cfg.Servers)
-	if err := judged(dsn, l, err); err != nil {
+	if err := lookError(dsn, l, err); err != nil {
 		return explained(dsn, err)
 	}
 	pending, err := migrations.Pending(ctx, s.DB())
@@ -85,7 +85,7 @@ func mysqlReady(ctx context.Context, s *store.Store, cfg *Config) error {
 		return fmt.Errorf("the schema in %s is not up to date: run `leaderboard migrate up`", PlaceOfDSN(dsn))
 	}
 	l, err = rightsToWork(ctx, s)
-	if err := judged(dsn, l, err); err != nil {
+	if err := lookError(dsn, l, err); err != nil {
 		return explained(dsn, err)
 	}
 	return nil
@@ -96,7 +96,7 @@ func redisReady(ctx context.Context, client topn.Client, address string) error {
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", placeOfRedis(address), err)
 	}
-	return judge(placeOfRedis(address), faults, nil)
+	return checkFaults(placeOfRedis(address), faults, nil)
 }
 
 // boardPage is how many boards are read at once.

@@ -163,7 +163,7 @@ func (o *boardPut) rules() (json.RawMessage, error) {
 }
 
 func (p *program) boardShowCommand() *cli.Command {
-	return asking(p, "board show", "show a board and its rules", "getBoard", func(r *remote, _ *client.Board) error {
+	return requestCommand(p, "board show", "show a board and its rules", "getBoard", func(r *remote, _ *client.Board) error {
 		indented, err := json.MarshalIndent(json.RawMessage(r.answer.Body), "", "  ")
 		if err != nil {
 			return fmt.Errorf("read the answer: %w", err)
@@ -222,7 +222,7 @@ func (p *program) boardPeriodsCommand() *cli.Command {
 }
 
 func (p *program) boardSourcesCommand() *cli.Command {
-	return asking(p, "board sources", "show what a derived board reflects of its sources", "getSources", func(r *remote, d *client.Derivation) error {
+	return requestCommand(p, "board sources", "show what a derived board reflects of its sources", "getSources", func(r *remote, d *client.Derivation) error {
 		t := terminal.NewTable(r.out, "SOURCE", "WINDOW", "PERIOD", "WEIGHT", "STATE", "SEQ", "LAST SEQ")
 		for _, s := range d.Sources {
 			t.Row(s.Board, cmp.Or(string(s.Window), "-"), cmp.Or(s.Period, "-"), s.Weight, s.Condition, s.Seq, s.LastSeq)

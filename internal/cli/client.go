@@ -300,8 +300,8 @@ func listing[T any](p *program, name, usage, operation string, query any, head [
 	}, flags...)
 }
 
-// asking makes a leaf that makes a request without a body, whose path has the arguments, and shows the answer.
-func asking[T any](p *program, name, usage, operation string, print func(*remote, *T) error) *cli.Command {
+// requestCommand makes a leaf that makes a request without a body, whose path has the arguments, and shows the answer.
+func requestCommand[T any](p *program, name, usage, operation string, print func(*remote, *T) error) *cli.Command {
 	return question(p, name, usage, argsOf(operation), func(ctx context.Context, c *client.Client, given []string) (T, error) {
 		return request[T](ctx, c, requestOf(operation, given))
 	}, print)
@@ -407,22 +407,22 @@ func (p *program) minSeqFlag(at *int64) cli.Flag {
 	return f
 }
 
-// several are the boards of a command that works on several at once.
-type several struct {
+// boardSelection are the boards of a command that works on several at once.
+type boardSelection struct {
 	names  string
 	labels leaderboard.Labels
 }
 
-func (s *several) given() bool { return s.names != "" || s.labels != nil }
+func (s *boardSelection) given() bool { return s.names != "" || s.labels != nil }
 
-func (s *several) boards() []string {
+func (s *boardSelection) boards() []string {
 	if s.names == "" {
 		return nil
 	}
 	return strings.Split(s.names, ",")
 }
 
-func (s *several) boardsFlag() cli.Flag {
+func (s *boardSelection) boardsFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "boards", Destination: &s.names,
 		Usage: "up to 50 `boards`, separated by commas, up to 200 for standings: to rank as one, if they have the same order and tiebreak, to submit to in one transaction, or to read a member's standings of",

@@ -267,7 +267,7 @@ func namingFlags(cmd *cli.Command, err error) error {
 		places[i] = e
 	}
 	named.Errors = places
-	return tell(err, "%s", named.Error())
+	return reword(err, "%s", named.Error())
 }
 
 // flagOf returns the flag on the command line that gave a place of a request its value, "" for none: /limits/max_score is

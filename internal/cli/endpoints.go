@@ -76,7 +76,7 @@ func (p *program) endpointListCommand() *cli.Command {
 }
 
 func (p *program) endpointShowCommand() *cli.Command {
-	return asking(p, "endpoint show", "show an endpoint", "getEndpoint", only(endpointHead(), addEndpoint))
+	return requestCommand(p, "endpoint show", "show an endpoint", "getEndpoint", only(endpointHead(), addEndpoint))
 }
 
 func (p *program) endpointDeleteCommand() *cli.Command {

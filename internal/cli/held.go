@@ -45,7 +45,7 @@ func stateFlag(at *string) cli.Flag {
 }
 
 func (p *program) heldShowCommand() *cli.Command {
-	return asking(p, "held show", "show one", "getHeld", only(heldHead(), addHeld))
+	return requestCommand(p, "held show", "show one", "getHeld", only(heldHead(), addHeld))
 }
 
 func noteFlag(at *string) cli.Flag {

@@ -26,7 +26,7 @@ func (p *program) memberCommand() *cli.Command {
 }
 
 func (p *program) memberShowCommand() *cli.Command {
-	return asking(p, "member show", "show a profile", "getProfile", (*remote).printProfile)
+	return requestCommand(p, "member show", "show a profile", "getProfile", (*remote).printProfile)
 }
 
 // profileChange is the body of PATCH and PUT /v1/members/{member}; nil members are left out. Numbers in the attributes are sent in

@@ -90,7 +90,7 @@ func (p *program) issuerListCommand() *cli.Command {
 }
 
 func (p *program) issuerShowCommand() *cli.Command {
-	return asking(p, "issuer show", "show an issuer", "getIssuer", (*remote).printIssuer)
+	return requestCommand(p, "issuer show", "show an issuer", "getIssuer", (*remote).printIssuer)
 }
 
 func (p *program) issuerDeleteCommand() *cli.Command {
@@ -123,7 +123,7 @@ func (p *program) tokenCreateCommand() *cli.Command {
 }
 
 func (p *program) playCommand() *cli.Command {
-	return asking(p, "play", "begin a play, by the token of a player", "beginPlay", func(r *remote, play *client.Play) error {
+	return requestCommand(p, "play", "begin a play, by the token of a player", "beginPlay", func(r *remote, play *client.Play) error {
 		_, err := fmt.Fprintf(r.out, "%s\n", terminal.Printable(play.Play))
 		return err
 	})
@@ -145,11 +145,11 @@ func (p *program) tokenRotateCommand() *cli.Command {
 }
 
 func (p *program) tokenBarCommand() *cli.Command {
-	return asking(p, "token bar", "end the tokens that a member has, of whatever issuer", "barMember", (*remote).printBar)
+	return requestCommand(p, "token bar", "end the tokens that a member has, of whatever issuer", "barMember", (*remote).printBar)
 }
 
 func (p *program) tokenBarredCommand() *cli.Command {
-	return asking(p, "token barred", "show from when on tokens of a member are taken", "getBar", (*remote).printBar)
+	return requestCommand(p, "token barred", "show from when on tokens of a member are taken", "getBar", (*remote).printBar)
 }
 
 func (r *remote) printBar(b *client.Bar) error {

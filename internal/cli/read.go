@@ -21,7 +21,7 @@ import (
 // readOptions are the options of reading commands: a page of a period of one board, or of several that are ranked as one.
 type readOptions struct {
 	remote
-	several
+	boardSelection
 	query client.TopQuery
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) standingsCommand() *cli.Command {
-	var on several
+	var on boardSelection
 	var q client.BoardsQuery
 	return question(p, "standings", "show the ranks of a member on many boards at once", "MEMBER",
 		func(ctx context.Context, c *client.Client, args []string) (client.Standings, error) {

@@ -88,7 +88,7 @@ func (o *watchOptions) follow(ctx context.Context, board string, q client.WatchQ
 	for {
 		select {
 		case e := <-events:
-			err = shown.take(e)
+			err = shown.handle(e)
 		case <-resized:
 			err = shown.draw()
 		case <-ctx.Done():
@@ -144,8 +144,8 @@ func (s *watched) note(next *client.Page) {
 
 func rankOf(e *client.Entry) int64 { return cmp.Or(e.Rank, e.StrictRank) }
 
-// take shows an event. A server that does not answer is an error before the first page; later watch waits for it.
-func (s *watched) take(e watchEvent) error {
+// handle shows an event. A server that does not answer is an error before the first page; later watch waits for it.
+func (s *watched) handle(e watchEvent) error {
 	switch {
 	case e.err != nil:
 		return e.err
@@ -160,7 +160,7 @@ func (s *watched) take(e watchEvent) error {
 		}
 		return s.draw()
 	case e.passed != nil:
-		return s.tell(e.passed)
+		return s.showPassed(e.passed)
 	case e.page == nil:
 		return io.ErrUnexpectedEOF // the stream says why it ends
 	}
@@ -172,8 +172,8 @@ func (s *watched) take(e watchEvent) error {
 	return s.draw()
 }
 
-// tell shows that the member was passed.
-func (s *watched) tell(p *client.MemberPassed) error {
+// showPassed shows that the member was passed.
+func (s *watched) showPassed(p *client.MemberPassed) error {
 	if s.o.json {
 		return terminal.PrintJSON(s.o.out, struct {
 			Passed *client.MemberPassed `json:"passed"`

@@ -20,18 +20,18 @@ import (
 // Errors between a command and its server, in the words of the command line: they name things by the typed words, and say the
 // remedy where it is known.
 
-// toldError is an error with another text than its own.
-type toldError struct {
+// rewordedError is an error with another text than its own.
+type rewordedError struct {
 	text string
 	err  error
 }
 
-func (t *toldError) Error() string { return t.text }
-func (t *toldError) Unwrap() error { return t.err }
+func (t *rewordedError) Error() string { return t.text }
+func (t *rewordedError) Unwrap() error { return t.err }
 
-// tell gives an error another text.
-func tell(err error, format string, args ...any) error {
-	return &toldError{fmt.Sprintf(format, args...), err}
+// reword gives an error another text.
+func reword(err error, format string, args ...any) error {
+	return &rewordedError{fmt.Sprintf(format, args...), err}
 }
 
 // explain returns an error of a request to a server with a text for the user. board is the board on the command line, "" for none.
@@ -52,13 +52,13 @@ func explain(ctx context.Context, err error, server, board string) error {
 		return fmt.Errorf("%w\n  if the server has a private certificate, name the file of who signed it with --ca-file or LEADERBOARD_CA_FILE", err)
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return tell(err, "no server at %s: start one with `leaderboard dev` or `leaderboard serve`, or say where it is with --url", server)
+		return reword(err, "no server at %s: start one with `leaderboard dev` or `leaderboard serve`, or say where it is with --url", server)
 	}
 	if errors.Is(err, client.ErrTimeout) {
 		return explainTimeout(err)
 	}
 	if away, ok := errors.AsType[*url.Error](err); ok {
-		return tell(err, "%s: %s; --url says where the server is", server, away.Err)
+		return reword(err, "%s: %s; --url says where the server is", server, away.Err)
 	}
 	return err
 }
@@ -99,13 +99,13 @@ func explainProblem(err error, p *client.Problem, board string) error {
 	case p.Answer != nil:
 		return fmt.Errorf("%w; is --url right?", err)
 	case p.Status == http.StatusUnauthorized:
-		return tell(err, "%s\n  give a key with --key or LEADERBOARD_KEY", said)
+		return reword(err, "%s\n  give a key with --key or LEADERBOARD_KEY", said)
 	case p.Status == http.StatusForbidden:
-		return tell(err, "%s\n  this key does not allow it; give another one with --key or LEADERBOARD_KEY", said)
+		return reword(err, "%s\n  this key does not allow it; give another one with --key or LEADERBOARD_KEY", said)
 	case p.Code() == leaderboard.CodeBoardNotFound && p.Detail == namelessBoard && board != "":
-		return tell(err, "the server answered %d: no board is called %s", p.Status, terminal.Printable(board))
+		return reword(err, "the server answered %d: no board is called %s", p.Status, terminal.Printable(board))
 	case p.Status == http.StatusNotFound && len(p.Errors) == 0:
-		return tell(err, "%s", said)
+		return reword(err, "%s", said)
 	}
 	return err
 }

@@ -24,7 +24,7 @@ import (
 // submitOptions are the options of submit: to one board, or to several in one transaction.
 type submitOptions struct {
 	remote
-	several
+	boardSelection
 	tiebreak           *int64
 	fields             map[string]int64
 	idempotencyKey     string

@@ -127,19 +127,19 @@ func thawAndStop(ctx context.Context, servers []*Server) error {
 // assemble makes a cluster of nodes that do not know each other.
 func (c *Cluster) assemble(ctx context.Context) error {
 	for i, node := range c.Nodes {
-		id, err := ask(ctx, node, "CLUSTER", "MYID")
+		id, err := redisCommand(ctx, node, "CLUSTER", "MYID")
 		if err != nil {
 			return err
 		}
 		c.ids = append(c.ids, id)
-		if _, err := ask(ctx, node, "CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1)); err != nil {
+		if _, err := redisCommand(ctx, node, "CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1)); err != nil {
 			return err
 		}
 		if i >= c.config.Primaries {
 			continue
 		}
 		first, next := i*clusterSlots/c.config.Primaries, (i+1)*clusterSlots/c.config.Primaries
-		if _, err := ask(ctx, node, "CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(first), strconv.Itoa(next-1)); err != nil {
+		if _, err := redisCommand(ctx, node, "CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(first), strconv.Itoa(next-1)); err != nil {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func (c *Cluster) assemble(ctx context.Context) error {
 		return err
 	}
 	for i := c.config.Primaries; i < len(c.Nodes); i++ {
-		if _, err := ask(ctx, c.Nodes[i], "CLUSTER", "REPLICATE", c.ids[i%c.config.Primaries]); err != nil {
+		if _, err := redisCommand(ctx, c.Nodes[i], "CLUSTER", "REPLICATE", c.ids[i%c.config.Primaries]); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (c *Cluster) introduce(ctx context.Context) error {
 		for _, other := range c.Nodes[:i] {
 			bus := other.run.cfg.busPort()
 			host, port, _ := strings.Cut(other.Addr, ":")
-			if _, err := ask(ctx, node, "CLUSTER", "MEET", host, port, bus); err != nil {
+			if _, err := redisCommand(ctx, node, "CLUSTER", "MEET", host, port, bus); err != nil {
 				return err
 			}
 		}
@@ -199,7 +199,7 @@ func (c *Cluster) AwaitReady(ctx context.Context) error {
 // awaitInStep waits until a server is a primary, or a replica that follows one.
 func awaitInStep(ctx context.Context, s *Server) error {
 	return poll(ctx, func() error {
-		said, err := ask(ctx, s, "INFO", "replication")
+		said, err := redisCommand(ctx, s, "INFO", "replication")
 		if err == nil && !strings.Contains(said, "role:master") && !strings.Contains(said, "master_link_status:up") {
 			err = fmt.Errorf("the replica at %s does not follow its primary yet", s.Addr)
 		}
@@ -210,7 +210,7 @@ func awaitInStep(ctx context.Context, s *Server) error {
 // awaitWords waits until the answer to a question has all of some words.
 func awaitWords(ctx context.Context, s *Server, question []any, words ...string) error {
 	return poll(ctx, func() error {
-		said, err := ask(ctx, s, question...)
+		said, err := redisCommand(ctx, s, question...)
 		if err != nil {
 			return err
 		}
@@ -239,8 +239,8 @@ func poll(ctx context.Context, check func() error) error {
 	}
 }
 
-func ask(ctx context.Context, s *Server, words ...any) (string, error) {
-	said, err := redisAsk(ctx, s.Addr, nil, words...)
+func redisCommand(ctx context.Context, s *Server, words ...any) (string, error) {
+	said, err := sendRedis(ctx, s.Addr, nil, words...)
 	if err != nil {
 		return "", fmt.Errorf("%v at %s: %w", words, s.Addr, err)
 	}

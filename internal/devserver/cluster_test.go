@@ -26,11 +26,11 @@ func TestStartRedisCluster(t *testing.T) {
 		if i >= 3 {
 			role = "role:slave"
 		}
-		if said, err := ask(t.Context(), node, "INFO", "replication"); err != nil || !strings.Contains(said, role) {
+		if said, err := redisCommand(t.Context(), node, "INFO", "replication"); err != nil || !strings.Contains(said, role) {
 			t.Errorf("node %d says %q, %v, want %s", i, said, err, role)
 		}
 		// The slot of this key is 16287, of the third primary.
-		said, err := ask(t.Context(), node, "SET", "x", "y")
+		said, err := redisCommand(t.Context(), node, "SET", "x", "y")
 		if i == 2 && (err != nil || said != "OK") || i != 2 && (err == nil || !strings.Contains(err.Error(), "MOVED")) {
 			t.Errorf("node %d takes a key: %q, %v", i, said, err)
 		}
@@ -53,7 +53,7 @@ func TestStartRedisSentinel(t *testing.T) {
 		t.Errorf("%d servers and %d sentinels at %s", len(s.Nodes), len(s.Sentinels), s.URL)
 	}
 	for i, sentinel := range s.Sentinels {
-		if said, err := ask(t.Context(), sentinel, "SENTINEL", "CKQUORUM", sentinelMaster); err != nil || !strings.HasPrefix(said, "OK 3 ") {
+		if said, err := redisCommand(t.Context(), sentinel, "SENTINEL", "CKQUORUM", sentinelMaster); err != nil || !strings.HasPrefix(said, "OK 3 ") {
 			t.Errorf("sentinel %d: %q, %v", i, said, err)
 		}
 	}

@@ -55,7 +55,7 @@ func rootLoader(root string) (loader, libs string, err error) {
 
 // probe fills in p.version and checks the kind of p: mysqld on PATH is MariaDB on many machines.
 func (p program) probe(ctx context.Context) (program, error) {
-	kind, version, err := p.ask(ctx)
+	kind, version, err := p.readVersion(ctx)
 	if err != nil {
 		return p, err
 	}
@@ -66,8 +66,8 @@ func (p program) probe(ctx context.Context) (program, error) {
 	return p, nil
 }
 
-// ask runs p --version.
-func (p program) ask(ctx context.Context) (kind Kind, version string, err error) {
+// readVersion runs p --version.
+func (p program) readVersion(ctx context.Context) (kind Kind, version string, err error) {
 	cmd, err := p.command("--version")
 	if err != nil {
 		return "", "", err
@@ -87,7 +87,7 @@ func programAt(ctx context.Context, asked Kind, path string) (program, error) {
 		return program{}, err
 	}
 	p := inRoot(program{path: path})
-	if p.kind, p.version, err = p.ask(ctx); err != nil {
+	if p.kind, p.version, err = p.readVersion(ctx); err != nil {
 		return program{}, err
 	}
 	if !p.kind.standsInFor(asked) {

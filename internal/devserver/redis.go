@@ -41,11 +41,11 @@ func (redisService) ready(ctx context.Context, addr, _ string, pid int) error {
 
 // redisInfo returns the answer of the Redis at addr to INFO server. user may be nil.
 func redisInfo(ctx context.Context, addr string, user *url.Userinfo) (string, error) {
-	return redisAsk(ctx, addr, user, "INFO", "server")
+	return sendRedis(ctx, addr, user, "INFO", "server")
 }
 
-// redisAsk sends one command to the Redis at addr and returns the answer, which must be a text or a number. user may be nil.
-func redisAsk(ctx context.Context, addr string, user *url.Userinfo, words ...any) (string, error) {
+// sendRedis sends one command to the Redis at addr and returns the answer, which must be a text or a number. user may be nil.
+func sendRedis(ctx context.Context, addr string, user *url.Userinfo, words ...any) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	opts := &redis.Options{Addr: addr, Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true, MaxRetries: -1, DialerRetries: 1, PoolSize: 1}

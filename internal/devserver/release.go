@@ -55,7 +55,7 @@ func Fetch(ctx context.Context, dir string, r Release, archives map[string]strin
 // Version returns the version of the program at path, such as a program of Fetch.
 func Version(ctx context.Context, path string) (string, error) {
 	p := inRoot(program{path: path})
-	kind, version, err := p.ask(ctx)
+	kind, version, err := p.readVersion(ctx)
 	if err == nil && kind == "" {
 		err = fmt.Errorf("%s is no server that is known here: %q", path, version)
 	}

@@ -124,26 +124,26 @@ func orientedCodec(orientation byte) rank.Codec {
 // Decoder reads the payload of a row of the log.
 type Decoder func(payload []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error)
 
-// Place is the place in the log of a period where reading continues: after the state at a seq.
-type Place struct{ PeriodID, Seq int64 }
+// LogPosition is the place in the log of a period where reading continues: after the state at a seq.
+type LogPosition struct{ PeriodID, Seq int64 }
 
 // ReadLog reads the change log of a period: at most limit commits after the state at fromSeq, in order. Errors:
 // ErrPeriodNotFound; ErrLogPruned when the log does not have the commit that starts at fromSeq though the period is ahead of
 // it, and rank.ErrDiverged too when a commit of another branch leads past it.
 func ReadLog(ctx context.Context, d *mysql.DB, q mysql.Querier, periodID, fromSeq int64, limit int, decode Decoder) ([]leaderboard.Commit, error) {
-	p := Place{periodID, fromSeq}
+	p := LogPosition{periodID, fromSeq}
 	parts, err := readParts(ctx, d, q, placeText(p, limit), decode)
 	if err != nil {
 		return nil, err
 	}
-	part := p.judge(parts[periodID])
+	part := p.check(parts[periodID])
 	return part.Commits, part.Err
 }
 
 // ReadLogs reads the change logs of many periods, each given once and at most mysql.MaxRows, in one statement. Of each it
 // reads the next commits with at most a number of changes, but at least one commit: many changes of one period do not delay
 // the others. The errors of ReadLog are the Err of a part; the error is about all parts.
-func ReadLogs(ctx context.Context, d *mysql.DB, q mysql.Querier, places []Place, changes int, decode Decoder) (map[int64]leaderboard.LogPart, error) {
+func ReadLogs(ctx context.Context, d *mysql.DB, q mysql.Querier, places []LogPosition, changes int, decode Decoder) (map[int64]leaderboard.LogPart, error) {
 	if len(places) == 0 {
 		return nil, nil
 	}
@@ -160,7 +160,7 @@ func ReadLogs(ctx context.Context, d *mysql.DB, q mysql.Querier, places []Place,
 			}
 			part = one[p.PeriodID]
 		}
-		parts[p.PeriodID] = p.judge(part)
+		parts[p.PeriodID] = p.check(part)
 	}
 	out := make(map[int64]leaderboard.LogPart, len(places))
 	for id, part := range parts {
@@ -169,8 +169,8 @@ func ReadLogs(ctx context.Context, d *mysql.DB, q mysql.Querier, places []Place,
 	return out, nil
 }
 
-// judge returns the fault in the part of a log that was read, or nil.
-func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
+// check returns the fault in the part of a log that was read, or nil.
+func (p LogPosition) check(part *leaderboard.LogPart) *leaderboard.LogPart {
 	switch {
 	case part == nil:
 		return &leaderboard.LogPart{Err: leaderboard.ErrPeriodNotFound}
@@ -196,13 +196,13 @@ const (
 )
 
 // placeText is the statement for the state of a period and the next commits of its log.
-func placeText(p Place, limit int) string {
+func placeText(p LogPosition, limit int) string {
 	t := (&mysql.Text{}).Str(stateText).Int(p.PeriodID).Str(commitText).Str("period_id = ").Int(p.PeriodID)
 	return t.Str(" AND last_seq > ").Int(p.Seq).Str(" ORDER BY last_seq LIMIT ").Int(int64(max(1, limit))).Str(")").String()
 }
 
 // placesText is the statement for the states of periods and the commits of their next changes.
-func placesText(places []Place, changes int) string {
+func placesText(places []LogPosition, changes int) string {
 	t := (&mysql.Text{}).Str(stateText)
 	for i, p := range places {
 		t.Comma(i).Int(p.PeriodID)

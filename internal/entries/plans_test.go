@@ -50,10 +50,10 @@ func TestPlans(t *testing.T) {
 	members.Members = many
 	out["many members"] = plantest.Planned{Query: members.Text(1), Keys: map[string]string{"e": "PRIMARY", "p": "PRIMARY"}}
 	log := map[string]string{"periods": "PRIMARY", "changes": "PRIMARY"}
-	out["log"] = plantest.Planned{Query: placeText(Place{1, 5000}, 100), Keys: log}
-	var places []Place
+	out["log"] = plantest.Planned{Query: placeText(LogPosition{1, 5000}, 100), Keys: log}
+	var places []LogPosition
 	for n := range int64(50) { // of 500, which would be read whole
-		places = append(places, Place{1 + 10*n, 9900})
+		places = append(places, LogPosition{1 + 10*n, 9900})
 	}
 	out["logs"] = plantest.Planned{Query: placesText(places[:3], 100), Keys: log}
 	out["many logs"] = plantest.Planned{Query: placesText(places, 100), Keys: log}

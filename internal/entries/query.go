@@ -71,7 +71,7 @@ func (qu *Query) send(ctx context.Context, q mysql.Querier, query string) (Resul
 			return Result{}, err
 		}
 		found = true
-		if err := row.take(&r); err != nil {
+		if err := row.addTo(&r); err != nil {
 			return Result{}, err
 		}
 	}
@@ -174,8 +174,8 @@ func newResultRow(r *Result, entries bool) *resultRow {
 	return row
 }
 
-// take adds the row that was scanned to the result.
-func (row *resultRow) take(r *Result) error {
+// addTo adds the row that was scanned to the result.
+func (row *resultRow) addTo(r *Result) error {
 	r.State.AsOf = leaderboard.MicrosOf(row.asOf)
 	for i, n := range row.counts {
 		r.Counts[i] = Unpack(n)

@@ -90,10 +90,10 @@ func (b *badToken) Unwrap() error { return b.error }
 // BehindProxies reports whether clients come through proxies that name them.
 func (g *Guard) BehindProxies() bool { return len(g.proxies) > 0 }
 
-// HoldBack makes a request that is refused for lack of capacity or quota wait for the answer if there are many such
+// DelayRefusal makes a request that is refused for lack of capacity or quota wait for the answer if there are many such
 // requests; unread is the number of bytes of its body that are not read yet. It reports whether it waited and the client is
 // still there.
-func (g *Guard) HoldBack(ctx context.Context, refusal error, unread int64) bool {
+func (g *Guard) DelayRefusal(ctx context.Context, refusal error, unread int64) bool {
 	if !IsRefusal(refusal) {
 		return false
 	}

@@ -37,7 +37,7 @@ func (g *Guard) Charge(w http.ResponseWriter, r *http.Request, by Bearer, c lead
 	}
 	a := g.quotas.Charge(by, from, c)
 	if a.Refused || by != (Bearer{}) {
-		tellQuota(w.Header(), &a)
+		setQuotaHeaders(w.Header(), &a)
 	}
 	if !a.Refused {
 		return nil
@@ -136,9 +136,9 @@ func (g *Guard) Client(r *http.Request) netip.Addr {
 	return ClientOf(from)
 }
 
-// tellQuota sets the fields of draft-ietf-httpapi-ratelimit-headers: for each quota its size, the seconds in which it is
+// setQuotaHeaders sets the fields of draft-ietf-httpapi-ratelimit-headers: for each quota its size, the seconds in which it is
 // restored, and the remainder.
-func tellQuota(h http.Header, a *leaderboard.Allowance) {
+func setQuotaHeaders(h http.Header, a *leaderboard.Allowance) {
 	var room [256]byte
 	b := room[:0]
 	for kind, limit := range a.Limits {

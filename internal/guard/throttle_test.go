@@ -21,7 +21,7 @@ func TestRefusalsTakeAShare(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const body, span = 48 << 10, 10 * time.Second
 				g := New(Options{})
-				refuse := func(ctx context.Context) { g.HoldBack(ctx, &leaderboard.OverloadError{Wait: time.Second}, body) }
+				refuse := func(ctx context.Context) { g.DelayRefusal(ctx, &leaderboard.OverloadError{Wait: time.Second}, body) }
 				for range 20 {
 					start := time.Now()
 					if refuse(t.Context()); time.Since(start) > 10*time.Millisecond {

@@ -142,9 +142,9 @@ func (c *conn) cut() {
 	}
 }
 
-// judge returns the error of a statement, which is the error of a lost connection when the era ended before the answer
+// check returns the error of a statement, which is the error of a lost connection when the era ended before the answer
 // came. All connections are dropped when the server has refused to write.
-func (c *conn) judge(err error) error {
+func (c *conn) check(err error) error {
 	switch number(err) {
 	case errReadOnlyOption, errReadOnlyMode:
 		if !c.over() {
@@ -164,7 +164,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	}
 	result, err := c.driverConn.ExecContext(ctx, query, args)
 	c.got(err)
-	return result, c.judge(err)
+	return result, c.check(err)
 }
 
 // QueryContext implements driver.QueryerContext.
@@ -174,7 +174,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	}
 	rows, err := c.driverConn.QueryContext(ctx, query, args)
 	c.got(err)
-	judged := c.judge(err)
+	judged := c.check(err)
 	if err == nil && judged != nil {
 		return nil, errors.Join(judged, rows.Close())
 	}
@@ -207,7 +207,7 @@ func (t *connTx) Commit() error {
 	}
 	err := t.Tx.Commit()
 	t.on.got(err)
-	return t.on.judge(err)
+	return t.on.check(err)
 }
 
 // ResetSession implements driver.SessionResetter: it is called before a connection is used again.

@@ -130,7 +130,7 @@ func (d *DB) Away() error {
 
 // OnAway sets the function that is called whenever MySQL is found not to answer, with the error of the statements that wait
 // to be sent. It must not block for long.
-func (d *DB) OnAway(tell func(error)) { d.server.tell(tell) }
+func (d *DB) OnAway(tell func(error)) { d.server.notifyAway(tell) }
 
 // Committed notes that a transaction that wrote was committed.
 func (d *DB) Committed() { d.server.wrote() }

@@ -231,15 +231,15 @@ func (h *hosts) find() (int, error) {
 
 // answers returns an error unless the server answers a query on a new connection.
 func (h *host) answers(ctx context.Context) error {
-	_, err := h.ask(ctx, func(ctx context.Context, c driver.QueryerContext) (string, error) { return oneText(ctx, c, "SELECT 1") })
+	_, err := h.query(ctx, func(ctx context.Context, c driver.QueryerContext) (string, error) { return oneText(ctx, c, "SELECT 1") })
 	return err
 }
 
 // settings returns ServerSettings.
-func (h *host) settings(ctx context.Context) (string, error) { return h.ask(ctx, settingsOf) }
+func (h *host) settings(ctx context.Context) (string, error) { return h.query(ctx, settingsOf) }
 
-// ask asks on a new connection, in as few round trips as possible.
-func (h *host) ask(ctx context.Context, question func(context.Context, driver.QueryerContext) (string, error)) (string, error) {
+// query asks on a new connection, in as few round trips as possible.
+func (h *host) query(ctx context.Context, question func(context.Context, driver.QueryerContext) (string, error)) (string, error) {
 	made, err := h.login.Connect(ctx)
 	if err != nil {
 		return "", err

@@ -41,10 +41,10 @@ func newLocks(pool *sql.DB, s *server) *Locks {
 	return l
 }
 
-// Take takes a lock unless a process has it, this one included, and reports whether it has taken it. It does not wait.
-func (l *Locks) Take(ctx context.Context, k Lock) (bool, error) {
+// Acquire takes a lock unless a process has it, this one included, and reports whether it has taken it. It does not wait.
+func (l *Locks) Acquire(ctx context.Context, k Lock) (bool, error) {
 	taken := false
-	err := l.ask(ctx, k, false, func(ctx context.Context) error {
+	err := l.useIf(ctx, k, false, func(ctx context.Context) error {
 		got, err := l.query(ctx, "GET_LOCK("+lockName+", 0)", k)
 		taken = err == nil && (got.Bool || !got.Valid) // NULL: the server cannot lock; then two may do the same work
 		l.held[k] = taken
@@ -56,7 +56,7 @@ func (l *Locks) Take(ctx context.Context, k Lock) (bool, error) {
 // Keeps reports whether this process still has a lock that it took.
 func (l *Locks) Keeps(ctx context.Context, k Lock) (bool, error) {
 	var mine sql.NullBool
-	err := l.ask(ctx, k, true, func(ctx context.Context) (err error) {
+	err := l.useIf(ctx, k, true, func(ctx context.Context) (err error) {
 		mine, err = l.query(ctx, "IS_USED_LOCK("+lockName+") = CONNECTION_ID()", k)
 		l.held[k] = mine.Bool
 		return err
@@ -87,7 +87,7 @@ func (l *Locks) Hold(ctx context.Context, ks []Lock) ([]bool, error) {
 			return err
 		}
 		for i, k := range ks {
-			have[i] = answers[i].Bool || (!l.held[k] && !answers[i].Valid) // NULL: as in Take
+			have[i] = answers[i].Bool || (!l.held[k] && !answers[i].Valid) // NULL: as in Acquire
 			if l.held[k] = have[i]; !have[i] {
 				delete(l.held, k)
 			}
@@ -124,9 +124,9 @@ func (l *Locks) Release(ctx context.Context, ks ...Lock) error {
 	})
 }
 
-// ask runs fn with the session if this process has the lock (held) or does not have it (not held), and gives the session up
+// useIf runs fn with the session if this process has the lock (held) or does not have it (not held), and gives the session up
 // when fn fails.
-func (l *Locks) ask(ctx context.Context, k Lock, held bool, fn func(context.Context) error) error {
+func (l *Locks) useIf(ctx context.Context, k Lock, held bool, fn func(context.Context) error) error {
 	return l.use(ctx, func() bool { return l.held[k] == held }, func(ctx context.Context) error {
 		err := fn(ctx)
 		if err == nil && !l.held[k] {

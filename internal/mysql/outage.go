@@ -108,7 +108,7 @@ func (s *server) pause(d time.Duration) {
 func (s *server) try(since int64) {
 	for s.life.Err() == nil && s.answered.Load() <= since {
 		began := s.now()
-		err := s.ask(since)
+		err := s.probeOnce(since)
 		took := time.Duration(s.now() - began)
 		if !ConnectionLost(err) && s.life.Err() == nil {
 			s.maxWait = max(probeWait, 2*took)
@@ -120,8 +120,8 @@ func (s *server) try(since int64) {
 	}
 }
 
-// ask sends one probe. When that takes too long the server is away, even if the probe succeeds later.
-func (s *server) ask(since int64) error {
+// probeOnce sends one probe. When that takes too long the server is away, even if the probe succeeds later.
+func (s *server) probeOnce(since int64) error {
 	ctx, cancel := context.WithTimeout(s.life, probeLimit)
 	defer cancel()
 	late := time.AfterFunc(s.maxWait, func() { s.gone(since) })
@@ -167,8 +167,8 @@ func (s *server) silentOfLate() bool {
 	return s.isAway() || s.failed.Load() != 0 || returned != 0 && s.now()-returned < int64(recent)
 }
 
-// tell sets a function to call when the server is found to be away.
-func (s *server) tell(whom func(error)) {
+// notifyAway sets a function to call when the server is found to be away.
+func (s *server) notifyAway(whom func(error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onAway = append(s.onAway, whom)

@@ -32,7 +32,7 @@ func (a *answering) set(change func()) {
 	change()
 }
 
-func (a *answering) ask(ctx context.Context) error {
+func (a *answering) query(ctx context.Context) error {
 	for {
 		a.mu.Lock()
 		hangs, fails, latency := a.hangs, a.fails, a.latency
@@ -54,7 +54,7 @@ func (a *answering) ask(ctx context.Context) error {
 
 func (a *answering) probe(ctx context.Context) error {
 	a.set(func() { a.probes = append(a.probes, time.Since(a.began)) })
-	return a.ask(ctx)
+	return a.query(ctx)
 }
 
 // logged is the messages that an outage has logged.
@@ -129,16 +129,16 @@ func TestHungServerIsAway(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
 		told := 0
-		o.tell(func(error) { told++ })
+		o.notifyAway(func(error) { told++ })
 		o.peer.set(func() { o.peer.hangs = true })
 		began := time.Now()
-		read, committed := o.statement(false, o.peer.ask), o.statement(true, o.peer.ask)
+		read, committed := o.statement(false, o.peer.query), o.statement(true, o.peer.query)
 		o.goes(silence+probeWait-time.Millisecond, false)
 		o.goes(2*time.Millisecond, true)
 		if err := <-read; !errors.Is(err, context.Canceled) || time.Since(began) > 2*time.Second {
 			o.Errorf("a statement ended after %s: %v", time.Since(began), err)
 		}
-		if err := <-o.statement(false, o.peer.ask); !errors.Is(err, driver.ErrBadConn) {
+		if err := <-o.statement(false, o.peer.query); !errors.Is(err, driver.ErrBadConn) {
 			o.Errorf("a statement while the server is away: %v", err)
 		}
 		o.goes(time.Minute, true)
@@ -152,7 +152,7 @@ func TestHungServerIsAway(t *testing.T) {
 		}
 		o.peer.set(func() { o.peer.hangs = false })
 		o.goes(10*time.Millisecond, false)
-		if err := errors.Join(<-committed, <-o.statement(false, o.peer.ask)); err != nil {
+		if err := errors.Join(<-committed, <-o.statement(false, o.peer.query)); err != nil {
 			o.Error(err)
 		}
 		if away, back := o.logged.count("does not answer"), o.logged.count("answers again"); away != 1 || back != 1 {
@@ -166,7 +166,7 @@ func TestRefusingServerIsAway(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
 		o.peer.set(func() { o.peer.fails = gomysql.ErrInvalidConn })
-		t.Log(<-o.statement(false, o.peer.ask))
+		t.Log(<-o.statement(false, o.peer.query))
 		o.goes(silence-time.Millisecond, false)
 		o.goes(2*time.Millisecond, true)
 		o.goes(time.Second, true)
@@ -210,7 +210,7 @@ func TestSlowNetworkIsNoOutage(t *testing.T) {
 	inOutage(t, func(o *outageTest) {
 		o.peer.set(func() { o.peer.latency = 2 * time.Second })
 		for i := range 60 {
-			t.Log(<-o.statement(true, o.peer.ask))
+			t.Log(<-o.statement(true, o.peer.query))
 			if i > 5 && o.isAway() {
 				o.Fatalf("taken for away at statement %d", i)
 			}
@@ -224,7 +224,7 @@ func TestSlowNetworkIsNoOutage(t *testing.T) {
 			t.Log(<-o.statement(false, func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil }))
 		}
 		o.peer.set(func() { o.peer.hangs = true })
-		o.statement(false, o.peer.ask)
+		o.statement(false, o.peer.query)
 		o.goes(silence+probeWait+time.Millisecond, true)
 	})
 }

@@ -13,18 +13,18 @@ import (
 
 // Options adjust how the keys that an issuer publishes are asked for; the zero value is fit for production.
 type Options struct {
-	Hold  time.Duration // how long they are good without another question, 10 min
-	Ask   time.Duration // how often they are asked for at most, 1 min
-	Log   *slog.Logger
-	OnAsk func() // called for each question; for tests
+	Hold    time.Duration // how long they are good without another question, 10 min
+	Every   time.Duration // how often they are asked for at most, 1 min
+	Log     *slog.Logger
+	OnFetch func() // called for each question; for tests
 }
 
 func (o Options) withDefaults() Options {
 	o.Hold = cmp.Or(o.Hold, 10*time.Minute)
-	o.Ask = cmp.Or(o.Ask, time.Minute)
+	o.Every = cmp.Or(o.Every, time.Minute)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.OnAsk == nil {
-		o.OnAsk = func() {}
+	if o.OnFetch == nil {
+		o.OnFetch = func() {}
 	}
 	return o
 }
@@ -38,8 +38,8 @@ type Published struct {
 
 	held atomic.Pointer[held]
 
-	mu    sync.Mutex // one question at a time
-	asked time.Time  // when the last one began
+	mu      sync.Mutex // one question at a time
+	fetched time.Time  // when the last one began
 }
 
 // NewPublished returns the keys at an address, which are not fetched yet. name is the issuer's name in messages.
@@ -87,7 +87,7 @@ func (h *held) keys() *KeySet {
 	return h.set
 }
 
-// renew fetches the keys, unless they were fetched within Options.Ask, and returns the known keys. During the fetch known
+// renew fetches the keys, unless they were fetched within Options.Every, and returns the known keys. During the fetch known
 // keys stay valid: an issuer that hangs delays one request, not all of them.
 func (p *Published) renew(ctx context.Context, now time.Time, kid string) *held {
 	if !p.mu.TryLock() {
@@ -98,13 +98,13 @@ func (p *Published) renew(ctx context.Context, now time.Time, kid string) *held 
 	}
 	defer p.mu.Unlock()
 	before := p.held.Load()
-	if before.has(kid, now, p.opts.Hold) || !p.asked.IsZero() && now.Sub(p.asked) < p.opts.Ask {
+	if before.has(kid, now, p.opts.Hold) || !p.fetched.IsZero() && now.Sub(p.fetched) < p.opts.Every {
 		return before
 	}
-	p.asked = now
+	p.fetched = now
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), FetchFor) // others wait for it too
 	defer cancel()
-	after, err := p.ask(ctx, before, now)
+	after, err := p.fetch(ctx, before, now)
 	if err != nil {
 		p.opts.Log.Warn("the keys of an issuer cannot be asked for", "issuer", p.name, "error", err)
 		return before
@@ -113,8 +113,8 @@ func (p *Published) renew(ctx context.Context, now time.Time, kid string) *held 
 	return after
 }
 
-func (p *Published) ask(ctx context.Context, before *held, now time.Time) (*held, error) {
-	p.opts.OnAsk()
+func (p *Published) fetch(ctx context.Context, before *held, now time.Time) (*held, error) {
+	p.opts.OnFetch()
 	text, err := p.fetcher.Fetch(ctx, p.url)
 	if err != nil {
 		return nil, err

@@ -39,8 +39,8 @@ func onceClosed(p *leaderboard.Period) string {
 
 // Closed is the event of the end of a board's period. The transaction has locked the board and closes the period, so its
 // entries are final.
-func Closed(b *leaderboard.Board, p leaderboard.Period) News {
-	return News{
+func Closed(b *leaderboard.Board, p leaderboard.Period) Event {
+	return Event{
 		Kind: leaderboard.EventKindPeriodClosed, Board: b.Name, Once: onceClosed(&p),
 		Data: func(ctx context.Context, tx Tx) (any, []leaderboard.EventMember, error) {
 			members, err := topOf(ctx, tx, b, p.ID)

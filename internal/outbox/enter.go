@@ -22,8 +22,8 @@ type Tx interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// News is an event that a transaction may enter.
-type News struct {
+// Event is an event that a transaction may enter.
+type Event struct {
 	Kind  leaderboard.EventKind
 	Board string // its name; "" for none or all
 	// Once is a text that identifies an event that happens only once; "" for an event that may happen again.
@@ -55,20 +55,20 @@ func MayListen(r sql.Result) bool {
 	return err != nil || version != 0
 }
 
-// Enter enters events at the moment of an SQL expression, if an endpoint gets them, or News.Always is set. Without any endpoint
+// Enter enters events at the moment of an SQL expression, if an endpoint gets them, or Event.Always is set. Without any endpoint
 // it costs one statement. It is called late in a transaction, since its locks are held until the commit.
-func Enter(ctx context.Context, tx Tx, at string, news ...News) error {
-	if len(news) == 0 {
+func Enter(ctx context.Context, tx Tx, at string, events ...Event) error {
+	if len(events) == 0 {
 		return nil
 	}
 	listening, err := endpointsIn(ctx, tx)
 	if err != nil {
 		return err
 	}
-	for i := range news {
-		if news[i].Always || listening.want(&news[i]) {
-			if err := news[i].enter(ctx, tx, at); err != nil {
-				return fmt.Errorf("enter %s: %w", news[i].Kind, err)
+	for i := range events {
+		if events[i].Always || listening.want(&events[i]) {
+			if err := events[i].enter(ctx, tx, at); err != nil {
+				return fmt.Errorf("enter %s: %w", events[i].Kind, err)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func Enter(ctx context.Context, tx Tx, at string, news ...News) error {
 // listening are the existing endpoints, enabled or not.
 type listening []leaderboard.Endpoint
 
-func (l listening) want(n *News) bool {
+func (l listening) want(n *Event) bool {
 	for i := range l {
 		if l[i].Wants(n.Kind, n.Board) {
 			return true
@@ -120,7 +120,7 @@ func endpointsIn(ctx context.Context, tx Tx) (listening, error) {
 }
 
 // enter writes an event, unless it happens only once and was entered before.
-func (n *News) enter(ctx context.Context, tx Tx, at string) error {
+func (n *Event) enter(ctx context.Context, tx Tx, at string) error {
 	data, members, err := n.Data(ctx, tx)
 	if err != nil {
 		return err

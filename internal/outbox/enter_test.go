@@ -74,8 +74,8 @@ func TestOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			news := outbox.News{Kind: leaderboard.EventKindPeriodClosed, Once: "the end", Data: outbox.Of(struct{}{}, leaderboard.EventMember{Member: "m", Detail: "{}"})}
-			if err := outbox.Enter(t.Context(), tx, "NOW(6)", news); err != nil {
+			event := outbox.Event{Kind: leaderboard.EventKindPeriodClosed, Once: "the end", Data: outbox.Of(struct{}{}, leaderboard.EventMember{Member: "m", Detail: "{}"})}
+			if err := outbox.Enter(t.Context(), tx, "NOW(6)", event); err != nil {
 				t.Fatal(err)
 			}
 			if err := tx.Commit(); err != nil {

@@ -190,11 +190,11 @@ func (im *importing) resume(in io.Reader) error {
 // skip passes over the part that is dealt with, and fails when it has changed. New lines may follow it, and its last line may
 // have got its line end since.
 func (im *importing) skip() error {
-	there, err := im.reader.takeTo(im.done.Offset)
+	there, err := im.reader.skipTo(im.done.Offset)
 	if err != nil {
 		return fmt.Errorf("%s: %w", im.File, err)
 	}
-	ended, err := im.reader.takeLineEnd()
+	ended, err := im.reader.skipLineEnd()
 	if err != nil {
 		return fmt.Errorf("%s: %w", im.File, err)
 	}

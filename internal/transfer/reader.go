@@ -77,13 +77,13 @@ func (r *importReader) jsonl() (e leaderboard.Submission, line int64, fault stri
 			size = len(b)
 		}
 		if size > maxRecord {
-			return e, line, faultTooLong, r.takeLine()
+			return e, line, faultTooLong, r.skipLine()
 		}
 		text := bytes.TrimSpace(b[:size])
 		if len(text) > 0 {
 			e, fault = entryOfLine(text)
 		}
-		r.take(size)
+		r.skip(size)
 		if len(text) > 0 {
 			return e, line, fault, nil
 		}
@@ -103,21 +103,21 @@ func (r *importReader) csv() (fields [][]byte, fault string, err error) {
 		}
 		r.began = r.line
 		if n := emptyLine(b); n > 0 {
-			r.take(n)
+			r.skip(n)
 			continue
 		}
 		if bytes.HasPrefix(b, []byte(byteOrder)) {
-			return nil, "begins with a byte order mark, in the middle of the file", r.takeLine()
+			return nil, "begins with a byte order mark, in the middle of the file", r.skipLine()
 		}
 		fields, size, fault := csvRecord(b, len(b) <= maxRecord, r.fields)
 		if fault == "" && size > maxRecord {
 			fault = faultTooLong
 		}
 		if fault != "" {
-			return nil, fault, r.takeLine()
+			return nil, fault, r.skipLine()
 		}
 		r.fields = fields
-		r.take(size)
+		r.skip(size)
 		return fields, "", nil
 	}
 }

@@ -37,7 +37,7 @@ func newSource(in io.Reader, seeded hash.Hash) (*source, error) {
 		return nil, errors.New("it is " + kind)
 	}
 	if bytes.HasPrefix(head, []byte(byteOrder)) {
-		s.take(len(byteOrder))
+		s.skip(len(byteOrder))
 	}
 	return s, nil
 }
@@ -77,8 +77,8 @@ func (s *source) window() ([]byte, error) {
 	return s.buf[s.start:min(s.end, s.start+want)], nil
 }
 
-// take passes over the first n bytes of the window.
-func (s *source) take(n int) {
+// skip passes over the first n bytes of the window.
+func (s *source) skip(n int) {
 	if n == 0 {
 		return
 	}
@@ -101,8 +101,8 @@ func (s *source) hashLines(b []byte) {
 	s.lineEnd = string(b[len(text):])
 }
 
-// takeLineEnd skips the rest of the line if only its line end follows, and reports whether it did.
-func (s *source) takeLineEnd() (bool, error) {
+// skipLineEnd skips the rest of the line if only its line end follows, and reports whether it did.
+func (s *source) skipLineEnd() (bool, error) {
 	b, err := s.window()
 	switch {
 	case err != nil:
@@ -110,39 +110,39 @@ func (s *source) takeLineEnd() (bool, error) {
 	case len(b) == 0 || s.offset == 0 || s.lineEnd != "" && s.lineEnd != "\r":
 		return true, nil
 	case s.lineEnd == "\r" && b[0] == '\n':
-		s.take(1)
+		s.skip(1)
 		return true, nil
 	case s.lineEnd == "\r":
 		return false, nil
 	}
 	n := emptyLine(b)
-	s.take(n)
+	s.skip(n)
 	return n > 0, nil
 }
 
-// takeLine passes over everything to the end of the line.
-func (s *source) takeLine() error {
+// skipLine passes over everything to the end of the line.
+func (s *source) skipLine() error {
 	for {
 		b, err := s.window()
 		if err != nil || len(b) == 0 {
 			return err
 		}
 		if i := bytes.IndexByte(b, '\n'); i >= 0 {
-			s.take(i + 1)
+			s.skip(i + 1)
 			return nil
 		}
-		s.take(len(b))
+		s.skip(len(b))
 	}
 }
 
-// takeTo passes over everything before offset, and maybe the line end there. It reports whether the input is that long.
-func (s *source) takeTo(offset int64) (bool, error) {
+// skipTo passes over everything before offset, and maybe the line end there. It reports whether the input is that long.
+func (s *source) skipTo(offset int64) (bool, error) {
 	for s.offset < offset {
 		b, err := s.window()
 		if err != nil || len(b) == 0 {
 			return false, err
 		}
-		s.take(int(min(int64(len(b)), offset-s.offset)))
+		s.skip(int(min(int64(len(b)), offset-s.offset)))
 	}
 	return s.offset-int64(len(s.lineEnd)) <= offset, nil
 }

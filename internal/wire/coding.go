@@ -13,8 +13,8 @@ import (
 // MinCompressed is the length from which a body is sent compressed if the client takes that: a shorter body fits into a packet.
 const MinCompressed = 1 << 10
 
-// TakesGzip reports whether a client prefers gzip to the plain form (RFC 9110 section 12.5.3).
-func TakesGzip(h http.Header) bool {
+// AcceptsGzip reports whether a client prefers gzip to the plain form (RFC 9110 section 12.5.3).
+func AcceptsGzip(h http.Header) bool {
 	gzip, identity, other := -1, -1, -1 // weights in thousandths, -1: not named
 	for _, value := range h["Accept-Encoding"] {
 		for part := range strings.SplitSeq(value, ",") {

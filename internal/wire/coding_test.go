@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTakesGzip: the cases follow RFC 9110 section 12.5.3.
-func TestTakesGzip(t *testing.T) {
+// TestAcceptsGzip: the cases follow RFC 9110 section 12.5.3.
+func TestAcceptsGzip(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		accept string
@@ -37,11 +37,11 @@ func TestTakesGzip(t *testing.T) {
 		{"gzip;q=NaN", false},
 		{"gzipped", false},
 	} {
-		if got := TakesGzip(http.Header{"Accept-Encoding": {c.accept}}); got != c.want {
+		if got := AcceptsGzip(http.Header{"Accept-Encoding": {c.accept}}); got != c.want {
 			t.Errorf("%q: %t", c.accept, got)
 		}
 	}
-	if TakesGzip(http.Header{}) || !TakesGzip(http.Header{"Accept-Encoding": {"br", "gzip"}}) {
+	if AcceptsGzip(http.Header{}) || !AcceptsGzip(http.Header{"Accept-Encoding": {"br", "gzip"}}) {
 		t.Error("without the header, or with two of it")
 	}
 }

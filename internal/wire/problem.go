@@ -149,7 +149,7 @@ func WriteProblem(w http.ResponseWriter, base string, err error, requestID strin
 	k, body := EncodeProblem(base, err, requestID)
 	h, values := w.Header(), [...]string{"application/problem+json", strconv.Itoa(len(body)), "no-store"}
 	h["Content-Type"], h["Content-Length"], h["Cache-Control"] = values[0:1:1], values[1:2:2], values[2:3:3]
-	TellWait(h, err, k)
+	SetRetryAfter(h, err, k)
 	if k.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="leaderboard"`)
 	}
@@ -225,8 +225,8 @@ func waitOf(err error, k *Kind) time.Duration {
 	return k.Wait
 }
 
-// TellWait sets Retry-After when the same request may be good after a while.
-func TellWait(h http.Header, err error, k *Kind) {
+// SetRetryAfter sets Retry-After when the same request may be good after a while.
+func SetRetryAfter(h http.Header, err error, k *Kind) {
 	if k.Wait > 0 {
 		h["Retry-After"] = []string{strconv.Itoa(RetryAfter(waitOf(err, k)))}
 	}

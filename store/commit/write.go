@@ -109,11 +109,11 @@ func changed(boards []*Board, feature int) (parts []BoardPart) {
 
 // announce enters the events of features in the outbox, late in the transaction. A batch without them sends nothing.
 func (t *transaction) announce(ctx context.Context, boards []*Board) error {
-	var all []outbox.News
+	var all []outbox.Event
 	for _, b := range boards {
 		each(b, func(a Announcer) {
 			for _, e := range a.Announce() {
-				all = append(all, outbox.News{Kind: e.Kind, Board: e.Board, Once: e.Once, Data: outbox.Of(e.Data, e.Members...)})
+				all = append(all, outbox.Event{Kind: e.Kind, Board: e.Board, Once: e.Once, Data: outbox.Of(e.Data, e.Members...)})
 			}
 		})
 	}

@@ -188,7 +188,7 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 			if kept || visible {
 				out.Entries++
 			}
-			m.takeOut(b, p, member, actor)
+			m.removeEntry(b, p, member, actor)
 		}
 	}
 	delete(m.profiles, member)

@@ -26,7 +26,7 @@ func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leader
 		if known.atomic != r.Atomic || len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
 			return leaderboard.Receipt{}, leaderboard.ErrKeyReused
 		}
-		return m.told(b, known.receipt, r.Moves, true), nil
+		return m.forRequest(b, known.receipt, r.Moves, true), nil
 	}
 	undo := m.remember(b)
 	receipt, changes := m.submitTo(b, r.Entries, leaderboard.CallerOf(ctx))
@@ -39,12 +39,12 @@ func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leader
 	if r.Key != "" {
 		b.keys[r.Key] = modelKey{slices.Clone(r.Entries), r.Atomic, receipt}
 	}
-	return m.told(b, receipt, r.Moves, false), nil
+	return m.forRequest(b, receipt, r.Moves, false), nil
 }
 
-// told returns a receipt in the form that its request demands: with moves or without, and without the entries when it is
+// forRequest returns a receipt in the form that its request demands: with moves or without, and without the entries when it is
 // repeated.
-func (m *Model) told(b *modelBoard, r leaderboard.Receipt, moves, again bool) leaderboard.Receipt {
+func (m *Model) forRequest(b *modelBoard, r leaderboard.Receipt, moves, again bool) leaderboard.Receipt {
 	r.Results, r.Replayed = slices.Clone(r.Results), again
 	for i := range r.Results {
 		if again || !moves || r.Results[i].Status.Failed() {
@@ -123,7 +123,7 @@ func (m *Model) refusedPlay(b *modelBoard, sub leaderboard.Submission, by leader
 	if by.Player == "" || !b.Rules.NeedsPlay() {
 		return nil
 	}
-	return leaderboard.AsRule(b.Rules.JudgePlay(&sub, b.plays[sub.Member], m.clock()))
+	return leaderboard.AsRule(b.Rules.CheckPlay(&sub, b.plays[sub.Member], m.clock()))
 }
 
 // settlePlay notes that a submission with a play was carried out or refused.
@@ -145,7 +145,7 @@ func (m *Model) commitAll(b *modelBoard, changes [][]leaderboard.Change, receipt
 			m.commit(b, p, changes[i])
 		}
 	}
-	tellSeqs(receipt, periods)
+	setSeqs(receipt, periods)
 }
 
 // remember returns a function that gives the current periods of a board the entries that they have now.
@@ -227,7 +227,7 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRe
 		if known.atomic != r.Atomic || len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
 			return leaderboard.MultiBoardReceipt{}, leaderboard.ErrKeyReused
 		}
-		return m.toldOfBoards(known.receipt, r.Moves, true), nil
+		return m.forBoardsRequest(known.receipt, r.Moves, true), nil
 	}
 	receipt := leaderboard.MultiBoardReceipt{
 		Results: make([]leaderboard.BoardResult, len(r.Entries)), Boards: map[string]leaderboard.BoardSeqs{},
@@ -272,11 +272,11 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRe
 	if r.Key != "" {
 		m.multiBoard[r.Key] = multiBoardKey{slices.Clone(r.Entries), r.Atomic, receipt}
 	}
-	return m.toldOfBoards(receipt, r.Moves, false), nil
+	return m.forBoardsRequest(receipt, r.Moves, false), nil
 }
 
-// toldOfBoards returns a receipt for several boards in the form that its request demands.
-func (m *Model) toldOfBoards(r leaderboard.MultiBoardReceipt, moves, again bool) leaderboard.MultiBoardReceipt {
+// forBoardsRequest returns a receipt for several boards in the form that its request demands.
+func (m *Model) forBoardsRequest(r leaderboard.MultiBoardReceipt, moves, again bool) leaderboard.MultiBoardReceipt {
 	out := leaderboard.MultiBoardReceipt{Results: slices.Clone(r.Results), Boards: map[string]leaderboard.BoardSeqs{}, Replayed: again}
 	for i := range out.Results {
 		if again || !moves || out.Results[i].Status.Failed() {
@@ -285,7 +285,7 @@ func (m *Model) toldOfBoards(r leaderboard.MultiBoardReceipt, moves, again bool)
 	}
 	for name, seqs := range r.Boards {
 		if b := m.boards[name]; b != nil {
-			seqs.First = m.told(b, leaderboard.Receipt{}, moves, again).First
+			seqs.First = m.forRequest(b, leaderboard.Receipt{}, moves, again).First
 		}
 		out.Boards[name] = seqs
 	}
@@ -347,19 +347,19 @@ func (m *Model) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leader
 		if len(receipt.Results) == 0 {
 			receipt.Results = []leaderboard.Result{{Member: r.Member, Status: leaderboard.StatusApplied, Previous: &old.Score}}
 		}
-		m.takeOut(b, p, r.Member, r.Actor)
+		m.removeEntry(b, p, r.Member, r.Actor)
 	}
 	if len(receipt.Results) == 0 {
 		return leaderboard.Receipt{}, leaderboard.ErrNotRanked
 	}
-	if tellSeqs(&receipt, current); r.PeriodID != 0 && !slices.Contains(current, from[0]) {
+	if setSeqs(&receipt, current); r.PeriodID != 0 && !slices.Contains(current, from[0]) {
 		receipt.Seq, receipt.Seqs = from[0].LastSeq, nil
 	}
 	return receipt, nil
 }
 
-// takeOut removes the entry that a member has, the hidden one too; of a closed period that is recorded.
-func (m *Model) takeOut(b *modelBoard, p *modelPeriod, member, actor string) {
+// removeEntry removes the entry that a member has, the hidden one too; of a closed period that is recorded.
+func (m *Model) removeEntry(b *modelBoard, p *modelPeriod, member, actor string) {
 	_, hidden := p.hiddenEntries[member]
 	old, visible := p.entries[member]
 	delete(p.hiddenEntries, member)
@@ -375,7 +375,7 @@ func (m *Model) takeOut(b *modelBoard, p *modelPeriod, member, actor string) {
 	}
 }
 
-func tellSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {
+func setSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {
 	if len(periods) == 0 {
 		return
 	}
@@ -511,8 +511,8 @@ func (m *Model) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevis
 	return parts, nil
 }
 
-// start returns the revision that the log begins at.
-func (p *modelPeriod) start() leaderboard.Revision {
+// logStart returns the revision that the log begins at.
+func (p *modelPeriod) logStart() leaderboard.Revision {
 	if len(p.log) > 0 {
 		return p.log[0].From()
 	}
@@ -521,7 +521,7 @@ func (p *modelPeriod) start() leaderboard.Revision {
 
 func (p *modelPeriod) since(from leaderboard.Revision, changes int64) leaderboard.LogPart {
 	part := leaderboard.LogPart{At: p.Revision(), Closed: p.State == leaderboard.PeriodStateClosed}
-	if start := p.start(); from.Seq == 0 && start.Seq == 0 && from.Incarnation == start.Incarnation { // the state at seq 0 always matches
+	if start := p.logStart(); from.Seq == 0 && start.Seq == 0 && from.Incarnation == start.Incarnation { // the state at seq 0 always matches
 		from = start
 	}
 	if from == part.At {

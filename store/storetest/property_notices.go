@@ -26,16 +26,16 @@ func PropertyNotices(t *testing.T, s Subject, putFriends func(ctx context.Contex
 		}
 		h.name = fmt.Sprintf("%s-%d", prefix[:min(40, len(prefix))], runs.Add(1))
 		h.begin(rt)
-		h.tell(rt, func() ([]Notice, error) { return notice(t) })
+		h.compareNotices(rt, func() ([]Notice, error) { return notice(t) })
 		for range rapid.IntRange(1, 10).Draw(rt, "rounds") {
 			for range rapid.IntRange(1, 3).Draw(rt, "steps") {
 				h.change(rt)
 			}
-			h.tell(rt, func() ([]Notice, error) { return notice(t) })
+			h.compareNotices(rt, func() ([]Notice, error) { return notice(t) })
 			if rapid.IntRange(0, 4).Draw(rt, "ends") == 0 {
 				h.turn(rt)
 				h.follow(rt)
-				h.tell(rt, func() ([]Notice, error) { return notice(t) })
+				h.compareNotices(rt, func() ([]Notice, error) { return notice(t) })
 			}
 		}
 		h.end(rt)
@@ -123,8 +123,8 @@ func (h *noticeHistory) change(t *rapid.T) {
 	}
 }
 
-// tell checks that the subject's notices are the model's, for members with one notice so far who still have an entry.
-func (h *noticeHistory) tell(t *rapid.T, notice func() ([]Notice, error)) {
+// compareNotices checks that the subject's notices are the model's, for members with one notice so far who still have an entry.
+func (h *noticeHistory) compareNotices(t *rapid.T, notice func() ([]Notice, error)) {
 	var all []Notice
 	for _, tw := range h.twins {
 		found, err := h.model.Notices(h.ctx, h.name, tw.modelRef.ID, h.seqs[tw.modelRef.ID])

@@ -333,7 +333,7 @@ func ofServers() []mutant {
 		},
 		{
 			"H2", "what was found of Redis ends nothing", "internal/app/background.go",
-			"if err := judge(placeOfRedis(a.cfg.RedisURL), l.faults, nil); err != nil {", "if err := judge(placeOfRedis(a.cfg.RedisURL), nil, nil); err != nil {",
+			"if err := checkFaults(placeOfRedis(a.cfg.RedisURL), l.faults, nil); err != nil {", "if err := checkFaults(placeOfRedis(a.cfg.RedisURL), nil, nil); err != nil {",
 			"internal/app TestUnsafeServersEndTheStart",
 		},
 		{

@@ -97,7 +97,7 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 			dbtest.MustExec(t, db, "DELETE FROM submissions WHERE member LIKE 'erased-%'")
 			ctx, kill := context.WithCancel(t.Context())
 			var n atomic.Int64
-			p.JudgeBy(func(string) dbtest.Fault {
+			p.FaultBy(func(string) dbtest.Fault {
 				if n.Add(1) < int64(at) {
 					return dbtest.FaultPass
 				}

@@ -208,7 +208,7 @@ func (g *golden) recordBatches(what string, do func() (string, error)) {
 // listen has the statements of the store written down from now on.
 func (g *golden) listen() {
 	g.sent = nil
-	g.proxy.JudgeBy(func(statement string) dbtest.Fault { // one at a time
+	g.proxy.FaultBy(func(statement string) dbtest.Fault { // one at a time
 		if !setsUp(statement) {
 			g.sent = append(g.sent, statement)
 		}

@@ -108,7 +108,7 @@ func (r *Rollover) Write(ctx context.Context, tx outbox.Tx, b *leaderboard.Board
 // Close closes open periods of a board at the moment of an SQL expression, and enters their events. The statement that
 // closes also returns whether there may be an endpoint: without endpoints no further statement is needed.
 func Close(ctx context.Context, tx outbox.Tx, at string, b *leaderboard.Board, ended []leaderboard.Period) error {
-	var news []outbox.News
+	var events []outbox.Event
 	for _, p := range ended {
 		result, err := tx.ExecContext(ctx, "UPDATE periods SET state = IF("+outbox.Listen+", 'closed', 'closed') WHERE id = ? AND state = 'open'", p.ID)
 		if err != nil {
@@ -119,10 +119,10 @@ func Close(ctx context.Context, tx outbox.Tx, at string, b *leaderboard.Board, e
 			return err
 		}
 		if closed > 0 && outbox.MayListen(result) {
-			news = append(news, outbox.Closed(b, p))
+			events = append(events, outbox.Closed(b, p))
 		}
 	}
-	return outbox.Enter(ctx, tx, at, news...)
+	return outbox.Enter(ctx, tx, at, events...)
 }
 
 // begin makes the row of a period.

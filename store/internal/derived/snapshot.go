@@ -61,9 +61,9 @@ type state struct {
 	codec            rank.Codec
 }
 
-// take runs fn in a snapshot; if it may take long, in one of the few snapshots for that. Errors: ErrBoardNotFound,
+// inSnapshot runs fn in a snapshot; if it may take long, in one of the few snapshots for that. Errors: ErrBoardNotFound,
 // ErrNotDerived.
-func (s *snapshots) take(ctx context.Context, board string, long bool, fn func(*derivation) error) error {
+func (s *snapshots) inSnapshot(ctx context.Context, board string, long bool, fn func(*derivation) error) error {
 	begin := s.db.Snapshot
 	if long {
 		begin = s.db.LongSnapshot

@@ -16,7 +16,7 @@ import (
 // ErrNotDerived.
 func (f *Stepper) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	var out leaderboard.Derivation
-	err := f.take(ctx, board, false, func(d *derivation) error {
+	err := f.inSnapshot(ctx, board, false, func(d *derivation) error {
 		out = leaderboard.Derivation{Board: d.board.Name, Revision: d.own.Revision(), State: d.state(), Lag: d.lag()}
 		seqs := map[part][]int64{}
 		if out.State != leaderboard.DerivationStateComputing {
@@ -37,13 +37,13 @@ func (f *Stepper) Derivation(ctx context.Context, board string) (leaderboard.Der
 			out.Sources = append(out.Sources, source)
 		}
 		out.State = out.State.With(out.Sources)
-		return d.tellLeaving(ctx, seqs, &out)
+		return d.addLeaving(ctx, seqs, &out)
 	})
 	return out, mysql.Translate(ctx, "derivation", err)
 }
 
-// tellLeaving adds the sources that seqs still has.
-func (d *derivation) tellLeaving(ctx context.Context, seqs map[part][]int64, out *leaderboard.Derivation) error {
+// addLeaving adds the sources that seqs still has.
+func (d *derivation) addLeaving(ctx context.Context, seqs map[part][]int64, out *leaderboard.Derivation) error {
 	for _, p := range d.leaving() {
 		if len(seqs[p]) == 0 || p.periodID == 0 {
 			continue
@@ -75,7 +75,7 @@ func (f *Stepper) VerifySources(ctx context.Context, board string) (leaderboard.
 		return v, fmt.Errorf("store: verify sources: %w: another verification is under way", leaderboard.ErrOverloaded)
 	}
 	defer f.verifying.Store(false)
-	err := f.take(ctx, board, true, func(d *derivation) error {
+	err := f.inSnapshot(ctx, board, true, func(d *derivation) error {
 		v = leaderboard.Verification{Seq: d.own.LastSeq, Total: d.own.EntryCount}
 		if d.state() == leaderboard.DerivationStateComputing {
 			v.Detail = "the entries are being computed"

@@ -68,7 +68,7 @@ func (f *Stepper) FollowSources(ctx context.Context, board string, long bool) (l
 
 func (f *Stepper) followOnce(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
 	var step leaderboard.DeriveStep
-	err := f.take(ctx, board, long, func(d *derivation) (err error) {
+	err := f.inSnapshot(ctx, board, long, func(d *derivation) (err error) {
 		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
 		if step.State == leaderboard.DerivationStateFollowing && step.Behind == 0 {
 			f.put(d.board.ID, d.idle())

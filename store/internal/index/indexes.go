@@ -143,9 +143,9 @@ func (x *Indexes) Need(ref leaderboard.PeriodRef, total int64) (*Tracker, *Missi
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	sl := x.slotOf(ref.ID)
-	x.missingIn(sl).asked(total)
+	x.missingIn(sl).setEntries(total)
 	if !sl.loading && !x.closed && time.Now().After(sl.retryAt) {
-		x.start(sl, ref, true)
+		x.startLoad(sl, ref, true)
 	}
 	return nil, sl.missing
 }

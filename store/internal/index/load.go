@@ -12,8 +12,8 @@ import (
 	"leaderboard/rank"
 )
 
-// start gets the index of a period in the background; without build only a saved one. It is called with mu held.
-func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef, build bool) {
+// startLoad gets the index of a period in the background; without build only a saved one. It is called with mu held.
+func (x *Indexes) startLoad(sl *slot, ref leaderboard.PeriodRef, build bool) {
 	missing, invalid := x.missingIn(sl), sl.invalid
 	sl.loading = true
 	missing.try()
@@ -147,7 +147,7 @@ const lockPause = 200 * time.Millisecond
 // lock waits up to a second for the lock.
 func (x *Indexes) lock(ctx context.Context, periodID int64) (bool, error) {
 	for range time.Second / lockPause {
-		if got, err := x.db.Locks.Take(ctx, buildOf(periodID)); got || err != nil {
+		if got, err := x.db.Locks.Acquire(ctx, buildOf(periodID)); got || err != nil {
 			return got, err
 		}
 		select {
@@ -186,7 +186,7 @@ func (x *Indexes) begin(ref leaderboard.PeriodRef, c *leaderboard.Commit) {
 	}
 	sl.written = true
 	if c.EntryCount > birthMost*x.cfg.MinEntries {
-		x.start(sl, ref, false)
+		x.startLoad(sl, ref, false)
 		x.mu.Unlock()
 		return
 	}

@@ -16,7 +16,7 @@ type Missing struct {
 	began   time.Time // when the first progress was reported
 	first   int64     // entries counted by then
 	counted int64
-	told    time.Time // when counted was
+	updated time.Time // when counted was
 	found   bool      // there is an index
 }
 
@@ -67,22 +67,22 @@ func (m *Missing) Left(now time.Time) time.Duration {
 	if m.tried == nil || done <= 0 {
 		return pause + time.Duration(m.entries)*perEntry
 	}
-	each := float64(m.told.Sub(m.began)) / float64(done)
-	return max(0, time.Duration(each*float64(m.entries-m.counted))-now.Sub(m.told))
+	each := float64(m.updated.Sub(m.began)) / float64(done)
+	return max(0, time.Duration(each*float64(m.entries-m.counted))-now.Sub(m.updated))
 }
 
 // progress notes how far a build is, and how many entries the period has.
 func (m *Missing) progress(counted, total int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.counted, m.told = counted, time.Now()
+	m.counted, m.updated = counted, time.Now()
 	m.entries = max(m.entries, total)
 	if m.began.IsZero() {
-		m.began, m.first = m.told, counted
+		m.began, m.first = m.updated, counted
 	}
 }
 
-func (m *Missing) asked(entries int64) {
+func (m *Missing) setEntries(entries int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.entries = entries

@@ -17,7 +17,7 @@ func TestMissingSaysWhatIsLeft(t *testing.T) {
 			}
 		}
 		m := &Missing{}
-		m.asked(1_000_000)
+		m.setEntries(1_000_000)
 		want("before it began", m, 2*time.Second)
 		m.try()
 		if loading := m.Tried(); loading == nil || m.Loads() != time.Now().Add(loadWait) {

@@ -61,9 +61,9 @@ func (s *Reader) Query(ctx context.Context, ref leaderboard.PeriodRef, questions
 func (s *Reader) query(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
 	var out []leaderboard.Answer
 	err := s.read(ctx, ref, func(v *view) error {
-		b := asking{view: v, asked: make([]asked, len(questions)), answers: make([]leaderboard.Answer, len(questions))}
+		b := questionBatch{view: v, questions: make([]question, len(questions)), answers: make([]leaderboard.Answer, len(questions))}
 		for i := range questions {
-			b.asked[i] = askedOf(&questions[i])
+			b.questions[i] = questionOf(&questions[i])
 		}
 		out = b.answers
 		if err := b.answer(ctx); err != nil || !b.some(withKept) {
@@ -74,15 +74,15 @@ func (s *Reader) query(ctx context.Context, ref leaderboard.PeriodRef, questions
 	return out, err
 }
 
-// asking is questions while they are being answered.
-type asking struct {
+// questionBatch is questions while they are being answered.
+type questionBatch struct {
 	*view
-	asked   []asked
-	answers []leaderboard.Answer
+	questions []question
+	answers   []leaderboard.Answer
 }
 
-// asked is a question. The parts that its kind does not have are zero.
-type asked struct {
+// question is a question. The parts that its kind does not have are zero.
+type question struct {
 	page    *leaderboard.PageQuery
 	members *leaderboard.MembersQuery
 	score   *leaderboard.ScoreQuery
@@ -98,30 +98,30 @@ type asked struct {
 	stretch stretch        // the page, or a part of it
 }
 
-func askedOf(q *leaderboard.Question) asked {
+func questionOf(q *leaderboard.Question) question {
 	switch {
 	case q.Page != nil:
 		p := *q.Page
 		p.Limit, p.Offset = min(max(p.Limit, 0), maxPage), max(p.Offset, 0)
-		return asked{page: &p, mode: p.Mode, minSeq: p.MinSeq}
+		return question{page: &p, mode: p.Mode, minSeq: p.MinSeq}
 	case q.Members != nil:
-		return asked{members: q.Members, mode: q.Members.Mode, minSeq: q.Members.MinSeq}
+		return question{members: q.Members, mode: q.Members.Mode, minSeq: q.Members.MinSeq}
 	case q.Moves != nil:
-		return asked{moves: q.Moves, mode: q.Moves.Mode, minSeq: q.Moves.MinSeq}
+		return question{moves: q.Moves, mode: q.Moves.Mode, minSeq: q.Moves.MinSeq}
 	default:
-		return asked{score: q.Score, minSeq: q.Score.MinSeq}
+		return question{score: q.Score, minSeq: q.Score.MinSeq}
 	}
 }
 
 // each calls fn for each question that has not failed. A question that breaks a rule, or has no answer, fails alone; any
 // other error is the error of all.
-func (b *asking) each(fn func(a *asked, out *leaderboard.Answer) error) error {
-	for i := range b.asked {
+func (b *questionBatch) each(fn func(a *question, out *leaderboard.Answer) error) error {
+	for i := range b.questions {
 		out := &b.answers[i]
 		if out.Err != nil {
 			continue
 		}
-		err := fn(&b.asked[i], out)
+		err := fn(&b.questions[i], out)
 		var rule *leaderboard.RuleError
 		switch {
 		case errors.As(err, &rule), errors.Is(err, leaderboard.ErrNotRanked), errors.Is(err, leaderboard.ErrSeqAhead), errors.Is(err, errCursor):
@@ -150,21 +150,21 @@ func seqAhead(at, want int64) error {
 }
 
 // some reports whether there is a question of the kind that has not failed.
-func (b *asking) some(is func(*asked) bool) bool {
-	for i := range b.asked {
-		if b.answers[i].Err == nil && is(&b.asked[i]) {
+func (b *questionBatch) some(is func(*question) bool) bool {
+	for i := range b.questions {
+		if b.answers[i].Err == nil && is(&b.questions[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-func isPage(a *asked) bool    { return a.page != nil }
-func isMoves(a *asked) bool   { return a.moves != nil }
-func withDense(a *asked) bool { return a.mode.WithDense() }
+func isPage(a *question) bool    { return a.page != nil }
+func isMoves(a *question) bool   { return a.moves != nil }
+func withDense(a *question) bool { return a.mode.WithDense() }
 
 // answer reads the data for all questions, step by step.
-func (b *asking) answer(ctx context.Context) error {
+func (b *questionBatch) answer(ctx context.Context) error {
 	if err := b.find(ctx); err != nil {
 		return err
 	}
@@ -172,10 +172,10 @@ func (b *asking) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = b.each(func(a *asked, out *leaderboard.Answer) (err error) {
+	err = b.each(func(a *question, out *leaderboard.Answer) (err error) {
 		switch {
 		case a.page != nil:
-			a.ahead = b.start(a, &c)
+			a.ahead = b.pageStart(a, &c)
 			leading := min(a.ahead, lead)
 			a.stretch = stretch{view: b.view, start: a.ahead - leading, limit: a.page.Limit + int(leading)}
 		case a.members != nil:
@@ -196,7 +196,7 @@ func (b *asking) answer(ctx context.Context) error {
 }
 
 // find looks up the entries of all members in the questions, and chooses what to count.
-func (b *asking) find(ctx context.Context) error {
+func (b *questionBatch) find(ctx context.Context) error {
 	keys, err := b.look(ctx, b.named())
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (b *asking) find(ctx context.Context) error {
 	for _, k := range keys {
 		entryOf[k.Member()] = k
 	}
-	return b.each(func(a *asked, out *leaderboard.Answer) error {
+	return b.each(func(a *question, out *leaderboard.Answer) error {
 		if b.state.Seq < a.minSeq {
 			return seqAhead(b.state.Seq, a.minSeq)
 		}
@@ -245,10 +245,10 @@ func (b *asking) find(ctx context.Context) error {
 }
 
 // named returns the members in the questions, each once.
-func (b *asking) named() []string {
+func (b *questionBatch) named() []string {
 	var out []string
-	for i := range b.asked {
-		switch a := &b.asked[i]; {
+	for i := range b.questions {
+		switch a := &b.questions[i]; {
 		case a.members != nil:
 			out = append(out, a.members.Members...)
 		case a.moves != nil:
@@ -260,24 +260,24 @@ func (b *asking) named() []string {
 		}
 	}
 	out = slices.DeleteFunc(out, func(m string) bool { return leaderboard.CheckMember(m) != nil })
-	if len(b.asked) > 1 || b.some(isMoves) {
+	if len(b.questions) > 1 || b.some(isMoves) {
 		slices.Sort(out)
 		out = slices.Compact(out)
 	}
 	return out
 }
 
-func (b *asking) probes() []rank.Key {
+func (b *questionBatch) probes() []rank.Key {
 	var out []rank.Key
-	_ = b.each(func(a *asked, _ *leaderboard.Answer) error {
+	_ = b.each(func(a *question, _ *leaderboard.Answer) error {
 		out = append(out, a.probes...)
 		return nil
 	})
 	return out
 }
 
-// start returns the number of entries ahead of a page.
-func (b *asking) start(a *asked, c *counted) int64 {
+// pageStart returns the number of entries ahead of a page.
+func (b *questionBatch) pageStart(a *question, c *counted) int64 {
 	switch {
 	case a.around != "":
 		return rank.StartAround(*a.page, c.before(a.around), b.state.Total)
@@ -289,7 +289,7 @@ func (b *asking) start(a *asked, c *counted) int64 {
 }
 
 // standings completes the answer to a question about members.
-func (b *asking) standings(ctx context.Context, a *asked, c *counted, out *leaderboard.Standings) error {
+func (b *questionBatch) standings(ctx context.Context, a *question, c *counted, out *leaderboard.Standings) error {
 	ranks, err := b.ranks(ctx, a.shown.Keys(), a.mode, c)
 	if err != nil {
 		return err
@@ -304,10 +304,10 @@ func (b *asking) standings(ctx context.Context, a *asked, c *counted, out *leade
 }
 
 // pages reads the entries of all pages and gives them their ranks.
-func (b *asking) pages(ctx context.Context) error {
+func (b *questionBatch) pages(ctx context.Context) error {
 	var stretches []*stretch
-	for i := range b.asked {
-		if a := &b.asked[i]; a.page != nil && b.answers[i].Err == nil && a.page.Limit > 0 {
+	for i := range b.questions {
+		if a := &b.questions[i]; a.page != nil && b.answers[i].Err == nil && a.page.Limit > 0 {
 			stretches = append(stretches, &a.stretch)
 		}
 	}
@@ -315,8 +315,8 @@ func (b *asking) pages(ctx context.Context) error {
 		return err
 	}
 	var groups []rank.Key // whose number of better entries is not known yet
-	for i := range b.asked {
-		if a := &b.asked[i]; len(a.entries()) > 0 {
+	for i := range b.questions {
+		if a := &b.questions[i]; len(a.entries()) > 0 {
 			if _, ok := a.stretch.tiedIn(a.ahead); !ok {
 				groups = append(groups, a.entries()[0].Prefix())
 			}
@@ -326,7 +326,7 @@ func (b *asking) pages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.each(func(a *asked, out *leaderboard.Answer) (err error) {
+	return b.each(func(a *question, out *leaderboard.Answer) (err error) {
 		if a.page == nil {
 			return nil
 		}
@@ -342,12 +342,12 @@ func (b *asking) pages(ctx context.Context) error {
 }
 
 // entries returns the entries of a page.
-func (a *asked) entries() []rank.Key {
+func (a *question) entries() []rank.Key {
 	return a.stretch.keys[min(len(a.stretch.keys), int(a.ahead-a.stretch.start)):]
 }
 
 // first returns the ranks of the first entry of a page.
-func (b *asking) first(ctx context.Context, a *asked, c *counted) (leaderboard.Ranks, error) {
+func (b *questionBatch) first(ctx context.Context, a *question, c *counted) (leaderboard.Ranks, error) {
 	group := a.entries()[0].Prefix()
 	better, ok := a.stretch.tiedIn(a.ahead)
 	if !ok {

@@ -43,7 +43,7 @@ func (s *Reader) combined(ctx context.Context, periods []leaderboard.PeriodRef, 
 		if err != nil {
 			return err
 		}
-		c := rank.Combined{Periods: periods, States: make([]leaderboard.State, len(views)), Member: keys, Several: several(views), Spare: int64(s.target / 2)}
+		c := rank.Combined{Periods: periods, States: make([]leaderboard.State, len(views)), Member: keys, Several: manyViews(views), Spare: int64(s.target / 2)}
 		for i, v := range views {
 			c.States[i] = v.state
 		}
@@ -54,10 +54,10 @@ func (s *Reader) combined(ctx context.Context, periods []leaderboard.PeriodRef, 
 	})
 }
 
-// several implements rank.Several.
-type several []*view
+// manyViews implements rank.Several.
+type manyViews []*view
 
-func (m several) Ahead(ctx context.Context, places []rank.Place) ([][]int64, error) {
+func (m manyViews) Ahead(ctx context.Context, places []rank.Place) ([][]int64, error) {
 	keys := make([][]rank.Key, len(m))
 	for i := range m {
 		for _, p := range places {
@@ -77,7 +77,7 @@ func (m several) Ahead(ctx context.Context, places []rank.Place) ([][]int64, err
 	return out, nil
 }
 
-func (m several) Read(ctx context.Context, runs []rank.Run) ([][]rank.Key, error) {
+func (m manyViews) Read(ctx context.Context, runs []rank.Run) ([][]rank.Key, error) {
 	stretches := make([]*stretch, len(runs))
 	for i, r := range runs {
 		stretches[i] = &stretch{view: m[r.Period], start: r.Start, limit: int(r.Limit)}
@@ -93,7 +93,7 @@ func (m several) Read(ctx context.Context, runs []rank.Run) ([][]rank.Key, error
 // Near uses the indexes: it returns about the last boundary of a bucket with at most from entries ahead of it, and about
 // the first with at least to entries ahead of it. A period without an index is assumed to be spread like the periods with
 // an index.
-func (m several) Near(from, to int64) []rank.Place {
+func (m manyViews) Near(from, to int64) []rank.Place {
 	var all, indexed int64
 	for _, v := range m {
 		if all += v.state.Total; v.index != nil {
@@ -109,7 +109,7 @@ func (m several) Near(from, to int64) []rank.Place {
 
 // edge returns the last boundary of a bucket with at most n entries ahead of it, and the first with more, by guesses that
 // err on one side only; "" without such a boundary.
-func (m several) edge(n, side float64) (below, above rank.Key) {
+func (m manyViews) edge(n, side float64) (below, above rank.Key) {
 	for _, v := range m {
 		if v.index == nil {
 			continue
@@ -135,7 +135,7 @@ func (m several) edge(n, side float64) (below, above rank.Key) {
 
 // guess returns about how many entries are ahead of a key: it counts half of each bucket around the key, and adds side times
 // the standard deviation of that.
-func (m several) guess(k rank.Key, side float64) float64 {
+func (m manyViews) guess(k rank.Key, side float64) float64 {
 	var n, variance float64
 	for _, v := range m {
 		if v.index == nil {

@@ -167,9 +167,9 @@ func (s *Reader) Changes(ctx context.Context, periodID, fromSeq int64, limit int
 func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
 	parts := make(map[int64]leaderboard.LogPart, len(from))
 	for chunk := range slices.Chunk(from, mysql.MaxRows) {
-		places := make([]entries.Place, len(chunk))
+		places := make([]entries.LogPosition, len(chunk))
 		for i, r := range chunk {
-			places[i] = entries.Place{PeriodID: r.PeriodID, Seq: r.Seq}
+			places[i] = entries.LogPosition{PeriodID: r.PeriodID, Seq: r.Seq}
 		}
 		read, err := entries.ReadLogs(ctx, s.db, s.db.Pool, places, changes, entries.DecodeChanges)
 		if err != nil {

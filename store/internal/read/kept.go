@@ -10,11 +10,11 @@ import (
 
 // addKept adds to the entries of answers the data kept with them at the state of the view, where requested. It is the last
 // statement.
-func (b *asking) addKept(ctx context.Context) error {
+func (b *questionBatch) addKept(ctx context.Context) error {
 	var list []*leaderboard.Ranked
-	for i := range b.asked {
+	for i := range b.questions {
 		out := &b.answers[i]
-		if !withKept(&b.asked[i]) || out.Err != nil {
+		if !withKept(&b.questions[i]) || out.Err != nil {
 			continue
 		}
 		if out.Page != nil {
@@ -45,6 +45,6 @@ func (s *Reader) readKept(ctx context.Context, q mysql.Querier, period int64, ke
 	return s.kept.ReadKept(ctx, s.db, q, period, keys)
 }
 
-func withKept(a *asked) bool {
+func withKept(a *question) bool {
 	return a.page != nil && a.page.Metadata || a.members != nil && a.members.Metadata
 }

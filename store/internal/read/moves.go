@@ -53,7 +53,7 @@ func (m *moving) keys() []rank.Key {
 
 // probesOfMoves returns the places to count for the ranks of moves. Whether the member's own entry is alone in its group
 // matters to the dense ranks behind it.
-func (b *asking) probesOfMoves(a *asked) []rank.Key {
+func (b *questionBatch) probesOfMoves(a *question) []rank.Key {
 	var probes []rank.Key
 	for i := range a.moving {
 		m := &a.moving[i]
@@ -68,7 +68,7 @@ func (b *asking) probesOfMoves(a *asked) []rank.Key {
 }
 
 // moved completes the answer to a question about moves.
-func (b *asking) moved(ctx context.Context, a *asked, c *counted) (*leaderboard.Moves, error) {
+func (b *questionBatch) moved(ctx context.Context, a *question, c *counted) (*leaderboard.Moves, error) {
 	dense, err := b.denseOfMoves(ctx, a, c)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (m *moving) ranks(k rank.Key, c *counted, dense map[rank.Key]int64) leaderb
 }
 
 // denseOfMoves returns the dense ranks of the groups of all keys, all entries counted; nothing in modes without.
-func (b *asking) denseOfMoves(ctx context.Context, a *asked, c *counted) (map[rank.Key]int64, error) {
+func (b *questionBatch) denseOfMoves(ctx context.Context, a *question, c *counted) (map[rank.Key]int64, error) {
 	if !a.mode.WithDense() {
 		return nil, nil
 	}

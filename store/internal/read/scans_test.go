@@ -40,8 +40,8 @@ type admitted struct {
 	after  time.Duration
 }
 
-// ask calls admit for work that is to be refused after a second. The outcome is there at once, or comes later.
-func ask(t *testing.T, s *scans, m missing) <-chan admitted {
+// queue calls admit for work that is to be refused after a second. The outcome is there at once, or comes later.
+func queue(t *testing.T, s *scans, m missing) <-chan admitted {
 	out := make(chan admitted, 1)
 	began := time.Now()
 	ctx := turn.With(t.Context(), began.Add(time.Second), func() {})
@@ -73,14 +73,14 @@ func TestOneScanOfAPeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newScans(5*time.Second), lackOf(7*time.Second)
-		first := permit(t, ask(t, s, m))
-		second := ask(t, s, m)
+		first := permit(t, queue(t, s, m))
+		second := queue(t, s, m)
 		if permit(t, second) != nil {
 			t.Fatal("two scans of one period")
 		}
 		time.Sleep(200 * time.Millisecond)
 		first.end(nil)
-		third := ask(t, s, m)
+		third := queue(t, s, m)
 		for _, out := range []<-chan admitted{second, third} {
 			got := <-out
 			var busy *leaderboard.OverloadError
@@ -89,14 +89,14 @@ func TestOneScanOfAPeriod(t *testing.T) {
 			}
 		}
 		time.Sleep(900 * time.Millisecond) // 2.1 s after the first scan, which took 0.2 s
-		fourth := ask(t, s, m)
+		fourth := queue(t, s, m)
 		if p := permit(t, fourth); p == nil {
 			t.Error("no scan after the rest")
 		} else {
 			time.Sleep(100 * time.Millisecond)
 			p.end(nil)
 		}
-		waiting := ask(t, s, m)
+		waiting := queue(t, s, m)
 		close(m.ready)
 		if got := <-waiting; got.permit != nil || got.err != nil || got.after != 0 {
 			t.Errorf("%+v once the index is ready, want to look again at once", got)
@@ -109,8 +109,8 @@ func TestScansAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScans(5 * time.Second)
-		a, b := permit(t, ask(t, s, lackOf(0))), permit(t, ask(t, s, lackOf(0)))
-		third := ask(t, s, lackOf(0))
+		a, b := permit(t, queue(t, s, lackOf(0))), permit(t, queue(t, s, lackOf(0)))
+		third := queue(t, s, lackOf(0))
 		if a == nil || b == nil || permit(t, third) != nil {
 			t.Fatal("want two scans at once")
 		}
@@ -120,7 +120,7 @@ func TestScansAtOnce(t *testing.T) {
 		}
 		time.Sleep(lateTimes*b.usual + time.Millisecond)
 		b.end(nil)
-		if fourth := ask(t, s, lackOf(0)); permit(t, fourth) != nil {
+		if fourth := queue(t, s, lackOf(0)); permit(t, fourth) != nil {
 			t.Error("a further scan begins beside one that takes longer than usual")
 		}
 	})
@@ -139,12 +139,12 @@ func TestScansThatCannotEnd(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, m := newScans(5*time.Second), lackOf(time.Minute)
-				permit(t, ask(t, s, m)).end(err)
+				permit(t, queue(t, s, m)).end(err)
 				time.Sleep(24 * time.Hour)
-				if permit(t, ask(t, s, m)) != nil {
+				if permit(t, queue(t, s, m)) != nil {
 					t.Error("it is tried again")
 				}
-				other := permit(t, ask(t, s, lackOf(0)))
+				other := permit(t, queue(t, s, lackOf(0)))
 				if other == nil {
 					t.Fatal("other periods are not scanned any more")
 				}
@@ -161,7 +161,7 @@ func TestScansThatCannotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newScans(5*time.Second), lackOf(time.Minute)
 		m.entries = 100_000_000
-		if permit(t, ask(t, s, m)) != nil {
+		if permit(t, queue(t, s, m)) != nil {
 			t.Error("a scan of 100,000,000 entries is tried")
 		}
 	})
@@ -173,13 +173,13 @@ func TestAttemptsAreLookedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newScans(5*time.Second), lackOf(0)
-		permit(t, ask(t, s, m))
+		permit(t, queue(t, s, m))
 		m.ready = nil
-		if got := <-ask(t, s, m); got.permit != nil || got.err != nil || got.after != lookPause {
+		if got := <-queue(t, s, m); got.permit != nil || got.err != nil || got.after != lookPause {
 			t.Errorf("%+v, want to look again after %s", got, lookPause)
 		}
 		m.found.Store(true)
-		if got := <-ask(t, s, m); got.permit != nil || got.err != nil || got.after != 0 {
+		if got := <-queue(t, s, m); got.permit != nil || got.err != nil || got.after != 0 {
 			t.Errorf("%+v, want to look again at once", got)
 		}
 	})
@@ -191,7 +191,7 @@ func TestSavedIndexIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newScans(5*time.Second), lackOf(0)
 		m.loads = time.Now().Add(500 * time.Millisecond)
-		if got := <-ask(t, s, m); got.permit == nil || got.after != 500*time.Millisecond {
+		if got := <-queue(t, s, m); got.permit == nil || got.after != 500*time.Millisecond {
 			t.Errorf("%+v, want a scan after half a second", got)
 		}
 	})
@@ -202,7 +202,7 @@ func TestPatienceWithoutATurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, m := newScans(5*time.Second), lackOf(0)
-		permit(t, ask(t, s, m))
+		permit(t, queue(t, s, m))
 		began := time.Now()
 		if until := leave(t.Context()); until != began.Add(patience) {
 			t.Errorf("it waits for %s", until.Sub(began))

@@ -28,8 +28,8 @@ type Steps struct {
 	Small bool
 }
 
-// take reports whether there may be another statement.
-func (s *Steps) take() bool {
+// next reports whether there may be another statement.
+func (s *Steps) next() bool {
 	s.Left--
 	return s.Left >= 0 && !s.Slice.Over()
 }
@@ -65,7 +65,7 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 		"DELETE FROM hidden_members WHERE board_id = ? ORDER BY member LIMIT ?",
 		"DELETE FROM runs WHERE board_id = ? ORDER BY id LIMIT ?",
 		"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?",
-	}, s.beside, []string{"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?"}) {
+	}, s.alsoPurge, []string{"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?"}) {
 		if finished, _, err := s.drain(ctx, steps, query, id); !finished {
 			return false, err
 		}
@@ -143,7 +143,7 @@ func (s *Sweeper) purgeKept(ctx context.Context, ids []int64, steps *Steps) (fin
 	if s.cfg.Kept == nil {
 		return true, nil
 	}
-	for steps.take() {
+	for steps.next() {
 		n := 0
 		err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 			n, err = s.cfg.Kept.PurgeKept(ctx, tx, ids, Rows)
@@ -164,7 +164,7 @@ func (s *Sweeper) purgeKept(ctx context.Context, ids []int64, steps *Steps) (fin
 
 // drain repeats a statement until it finds fewer than Rows rows, and returns how many it found in all.
 func (s *Sweeper) drain(ctx context.Context, steps *Steps, query string, args ...any) (finished bool, rows int64, err error) {
-	for steps.take() {
+	for steps.next() {
 		n, err := s.Delete(ctx, query, append(args[:len(args):len(args)], Rows)...)
 		if err != nil {
 			return false, rows, fmt.Errorf("%w: %s", err, query[:min(len(query), 60)])

@@ -28,10 +28,10 @@ type Config struct {
 // Sweeper remembers from round to round where its jobs stopped. One round uses it at a time, see Begin; PurgeBoard and
 // Delete may be called at any time.
 type Sweeper struct {
-	db     *mysql.DB
-	cfg    Config
-	beside []string      // see PurgeToo
-	busy   chan struct{} // has a value while a round is under way, which owns the fields below
+	db        *mysql.DB
+	cfg       Config
+	alsoPurge []string      // see PurgeToo
+	busy      chan struct{} // has a value while a round is under way, which owns the fields below
 
 	clock    clock
 	now      time.Time // of the database, when the round began
@@ -53,7 +53,7 @@ func New(d *mysql.DB, cfg Config) *Sweeper {
 
 // PurgeToo has statements delete rows of boards that are deleted, before the boards go. They take the id of a board and how
 // many rows they delete. It is called before all other methods.
-func (s *Sweeper) PurgeToo(queries ...string) { s.beside = append(s.beside, queries...) }
+func (s *Sweeper) PurgeToo(queries ...string) { s.alsoPurge = append(s.alsoPurge, queries...) }
 
 // Begin begins a round: it waits for the round under way, and reads the database clock. end ends the round.
 func (s *Sweeper) Begin(ctx context.Context) (now time.Time, end func(), err error) {

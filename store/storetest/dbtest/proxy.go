@@ -81,8 +81,8 @@ func (p *Proxy) On(text string, f Fault, times int) {
 	}
 }
 
-// JudgeBy has judge decide what happens to each statement.
-func (p *Proxy) JudgeBy(judge func(statement string) Fault) {
+// FaultBy has judge decide what happens to each statement.
+func (p *Proxy) FaultBy(judge func(statement string) Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.judge = judge
@@ -178,8 +178,8 @@ func About(packets []string, text string) (n int) {
 // Heal has the proxy pass everything on.
 func (p *Proxy) Heal() { p.On("", FaultPass, 0) }
 
-// ask returns the fate of a statement, once it is released if it is held.
-func (p *Proxy) ask(conn int64, statement string) Fault {
+// faultFor returns the fate of a statement, once it is released if it is held.
+func (p *Proxy) faultFor(conn int64, statement string) Fault {
 	p.mu.Lock()
 	if p.recorded {
 		p.sent = append(p.sent, onWire{conn, statement})
@@ -230,7 +230,7 @@ func (p *Proxy) serve(conn int64, client net.Conn) {
 		if err != nil {
 			return
 		}
-		f := p.ask(conn, statement)
+		f := p.faultFor(conn, statement)
 		if f == FaultFreeze {
 			<-ended
 		}

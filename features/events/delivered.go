@@ -8,23 +8,23 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// toldTogether is how many events about erased members are looked at together.
-const toldTogether = 1000
+// deliveredTogether is how many events about erased members are looked at together.
+const deliveredTogether = 1000
 
 const (
-	erasedNews  = "SELECT id FROM outbox FORCE INDEX (outbox_kind) WHERE kind = 'member.erased' AND id <= ? ORDER BY id LIMIT ?"
-	stillWaited = "SELECT EXISTS (SELECT 1 FROM deliveries d FORCE INDEX (deliveries_event) JOIN endpoints e ON e.id = d.endpoint_id WHERE d.event_id = ? AND d.state = 'waiting')"
+	erasedEvents = "SELECT id FROM outbox FORCE INDEX (outbox_kind) WHERE kind = 'member.erased' AND id <= ? ORDER BY id LIMIT ?"
+	stillWaited  = "SELECT EXISTS (SELECT 1 FROM deliveries d FORCE INDEX (deliveries_event) JOIN endpoints e ON e.id = d.endpoint_id WHERE d.event_id = ? AND d.state = 'waiting')"
 )
 
-// removeTold deletes events about erased members once every endpoint for them has them: until then such an event has the id
+// removeDelivered deletes events about erased members once every endpoint for them has them: until then such an event has the id
 // of the member, so that receivers can delete their data of the member too.
-func (s *Store) removeTold(ctx context.Context) error {
-	bound, err := s.toldBound(ctx)
+func (s *Store) removeDelivered(ctx context.Context) error {
+	bound, err := s.deliveredBound(ctx)
 	if err != nil {
 		return err
 	}
 	var ids, told []int64
-	if err := s.db.Pool.SelectContext(ctx, &ids, erasedNews, bound, toldTogether); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &ids, erasedEvents, bound, deliveredTogether); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -39,8 +39,8 @@ func (s *Store) removeTold(ctx context.Context) error {
 	return outbox.Remove(ctx, s.db, told)
 }
 
-// toldBound returns the id up to which each endpoint has a delivery of every event about an erased member that it gets.
-func (s *Store) toldBound(ctx context.Context) (bound int64, err error) {
+// deliveredBound returns the id up to which each endpoint has a delivery of every event about an erased member that it gets.
+func (s *Store) deliveredBound(ctx context.Context) (bound int64, err error) {
 	var rows []endpointRow
 	if err := s.db.Pool.SelectContext(ctx, &rows, fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY id LIMIT ", leaderboard.MaxEndpoints)); err != nil {
 		return 0, err
