@@ -54,7 +54,7 @@ const (
 // *Problem if the board is gone (leaderboard.ErrBoardNotFound), or if the key may no longer read it.
 func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
-		w := watching{query: &q, yield: func(p Page) bool { return yield(p, nil) }, heard: map[string]time.Time{}}
+		w := watching{query: &q, yield: func(p Page) bool { return yield(p, nil) }, notified: map[string]time.Time{}}
 		for {
 			pause, err := c.watchOnce(ctx, board, &w)
 			if errors.Is(err, errBroken) {
@@ -79,25 +79,25 @@ var errBroken = errors.New("broken off")
 
 // watching is the state of one Watch over all its streams.
 type watching struct {
-	query *WatchQuery
-	yield func(Page) bool
-	heard map[string]time.Time // when notices came, by their ids: another stream begins with the notices of the last minute
+	query    *WatchQuery
+	yield    func(Page) bool
+	notified map[string]time.Time // when notices came, by their ids: another stream begins with the notices of the last minute
 }
 
-// heardFor is for how long the id of a notice is kept.
-const heardFor = 5 * time.Minute
+// notifiedFor is for how long the id of a notice is kept.
+const notifiedFor = 5 * time.Minute
 
-// hear calls OnPassed unless it was called for the notice before.
-func (w *watching) hear(e *event) error {
-	if _, before := w.heard[e.id]; before || w.query.OnPassed == nil {
+// notify calls OnPassed unless it was called for the notice before.
+func (w *watching) notify(e *event) error {
+	if _, before := w.notified[e.id]; before || w.query.OnPassed == nil {
 		return nil
 	}
 	var p MemberPassed
 	if err := json.Unmarshal(e.data, &p); err != nil {
 		return fmt.Errorf("read an event: %w", err)
 	}
-	maps.DeleteFunc(w.heard, func(_ string, at time.Time) bool { return time.Since(at) > heardFor })
-	w.heard[e.id] = time.Now()
+	maps.DeleteFunc(w.notified, func(_ string, at time.Time) bool { return time.Since(at) > notifiedFor })
+	w.notified[e.id] = time.Now()
 	w.query.OnPassed(p)
 	return nil
 }
@@ -125,7 +125,7 @@ func (c *Client) watchOnce(ctx context.Context, board string, w *watching) (paus
 		case e.name == "gone":
 			return 0, goneProblem(e.data)
 		case e.name == "passed":
-			if err := w.hear(&e); err != nil {
+			if err := w.notify(&e); err != nil {
 				return 0, err
 			}
 		case e.name == "page":

@@ -74,7 +74,7 @@ func appendCommon(b []byte, on *Target, st *leaderboard.State) []byte {
 }
 
 // AppendPositioned appends the member entries of an answer about given members, each entry with its position.
-func AppendPositioned(b []byte, on *Target, s *leaderboard.Standings, shown Besides) []byte {
+func AppendPositioned(b []byte, on *Target, s *leaderboard.Standings, shown Extras) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range s.Entries {
 		e := &s.Entries[i]

@@ -283,12 +283,12 @@ func TestExportsAreBounded(t *testing.T) {
 	}
 	e.Get(apitest.AdminKey, "/v1/boards/demo/export").WantProblem(503, wire.CodeOverloaded)
 	_ = second.Body.Close() // the client goes
-	eventually(t, "the export has ended", func() bool { return e.api.handlers.exports.permits.Taken() == 1 })
+	eventually(t, "the export has ended", func() bool { return e.api.handlers.exports.permits.InUse() == 1 })
 	close(e.fake.exportGate)
 	if _, err := io.ReadAll(first.Body); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the other one has ended", func() bool { return e.api.handlers.exports.permits.Taken() == 0 })
+	eventually(t, "the other one has ended", func() bool { return e.api.handlers.exports.permits.InUse() == 0 })
 }
 
 // TestExportEndsWithItsKey: an export is broken off when its key is no longer good enough, and no attempt is counted.

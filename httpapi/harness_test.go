@@ -45,7 +45,7 @@ func (names) Param() string { return "profiles" }
 
 func (names) On(*leaderboard.Rules) bool { return true }
 
-func (names) Find(_ context.Context, a *Shown) (Beside, error) { return named(a.Entries), nil }
+func (names) Find(_ context.Context, a *Shown) (Extra, error) { return named(a.Entries), nil }
 
 type named []leaderboard.Entry
 

@@ -46,7 +46,7 @@ func modeIndex(m leaderboard.Mode) int {
 // keptAnswer is the encoded form of an answer. Only zipped may change.
 type keptAnswer struct {
 	envelope
-	shown  Besides // the data shown with the entries
+	shown  Extras // the data shown with the entries
 	plain  coded
 	zipped atomic.Pointer[coded] // made when it is first asked for
 }
@@ -90,8 +90,8 @@ func (m *keptModes) slot(mode leaderboard.Mode, strings, shows bool) *atomic.Poi
 	return &m[form]
 }
 
-// keptBeside returns the data that a kept form shows with the entries of a page; nil: the data must be looked up.
-func (on *Target) keptBeside(page *leaderboard.Page, strings bool) Besides {
+// keptExtras returns the data that a kept form shows with the entries of a page; nil: the data must be looked up.
+func (on *Target) keptExtras(page *leaderboard.Page, strings bool) Extras {
 	if page.Encoded == nil || len(on.Shows) != 1 || isAbout(on.Shows[0]) {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (k *keptAnswers) drop() {
 
 // respondShared is Call.Answer for a page that many requests share; shown are data that last.
 func (k *keptAnswers) respondShared(
-	c *Call, page *leaderboard.Page, on *Target, st *leaderboard.State, shown Besides, etag wire.ETag, body func([]byte) []byte,
+	c *Call, page *leaderboard.Page, on *Target, st *leaderboard.State, shown Extras, etag wire.ETag, body func([]byte) []byte,
 ) error {
 	st = on.marked(st)
 	etag = c.form(etag)

@@ -31,7 +31,7 @@ func (h *combinedReader) standings(c *Call) error {
 		if err != nil {
 			return err
 		}
-		found, shown, err := pastBeside(c, kept, s.Refs, member, found)
+		found, shown, err := pastExtras(c, kept, s.Refs, member, found)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func standingModes(s *Selection, asked leaderboard.Mode) ([]leaderboard.Mode, er
 }
 
 // appendStandings appends the answer without the brace at its end.
-func (s *Selection) appendStandings(b []byte, member string, all *leaderboard.State, modes []leaderboard.Mode, found []leaderboard.PastEntry, shown Besides) []byte {
+func (s *Selection) appendStandings(b []byte, member string, all *leaderboard.State, modes []leaderboard.Mode, found []leaderboard.PastEntry, shown Extras) []byte {
 	b = wire.AppendString(append(b, `{"member":`...), member)
 	b = wire.AppendString(append(b, `,"source":`...), string(all.Source))
 	b = append(strconv.AppendBool(append(b, `,"stale":`...), all.Stale), `,"standings":[`...)

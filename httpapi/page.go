@@ -74,7 +74,7 @@ func AroundUnranked(c *Call, find Resolver, rankings leaderboard.Rankings) error
 }
 
 // appendPage appends a page, and for a page of a list its cursor.
-func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.List, shown Besides) []byte {
+func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.List, shown Extras) []byte {
 	b = AppendEntries(b, f, page.Entries, shown)
 	if of != nil && page.Next != "" {
 		b = append(of.AppendCursor(append(b, `,"next_cursor":"`...), page.Next), '"')
@@ -83,7 +83,7 @@ func appendPage(b []byte, f wire.EntryForm, page *leaderboard.Page, of *wire.Lis
 }
 
 // AppendEntries appends the member entries of a page's answer.
-func AppendEntries(b []byte, f wire.EntryForm, entries []leaderboard.Ranked, shown Besides) []byte {
+func AppendEntries(b []byte, f wire.EntryForm, entries []leaderboard.Ranked, shown Extras) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range entries {
 		if i > 0 {

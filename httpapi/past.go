@@ -49,7 +49,7 @@ func (h *pastReader) send(c *Call, on *Target, of wire.List, member string, befo
 	if err != nil {
 		return err
 	}
-	found, shown, err := pastBeside(c, keptAmong(on.Shows), refs, member, found)
+	found, shown, err := pastExtras(c, keptAmong(on.Shows), refs, member, found)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (h *pastReader) periods(ctx context.Context, on *Target, before leaderboard
 
 // appendPast appends the answer without the brace at its end. Periods without an entry of the member are left out.
 func appendPast(
-	b []byte, on *Target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry, shown Besides,
+	b []byte, on *Target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry, shown Extras,
 ) []byte {
 	b = wire.AppendString(append(b, `{"board":`...), on.Ref.Board)
 	b = wire.AppendString(append(b, `,"window":`...), string(on.Ref.Window))

@@ -136,7 +136,7 @@ func (s *Selection) etag(route string, states []leaderboard.State) wire.ETag {
 }
 
 func (h *combinedReader) send(c *Call, s *Selection, a combinedAnswer) error {
-	st, shown, err := h.besideSelection(c, s, &a)
+	st, shown, err := h.selectionExtras(c, s, &a)
 	if err != nil {
 		return err
 	}
@@ -194,8 +194,8 @@ func (s *Selection) appendBoards(b []byte, states []leaderboard.State, all *lead
 	return strconv.AppendBool(append(b, `,"stale":`...), all.Stale)
 }
 
-// besideSelection returns the state of an answer about several boards, and the data to show with its entries.
-func (h *combinedReader) besideSelection(c *Call, s *Selection, a *combinedAnswer) (leaderboard.State, Besides, error) {
+// selectionExtras returns the state of an answer about several boards, and the data to show with its entries.
+func (h *combinedReader) selectionExtras(c *Call, s *Selection, a *combinedAnswer) (leaderboard.State, Extras, error) {
 	st := s.State(a.states)
 	if s.Shows == nil {
 		return st, nil, nil

@@ -80,7 +80,7 @@ func checkMembers(members []string) error {
 }
 
 // appendStandings appends entries, each with its position among the given ones, and not_ranked.
-func appendStandings(b []byte, on *Target, s *leaderboard.Standings, shown Besides) []byte {
+func appendStandings(b []byte, on *Target, s *leaderboard.Standings, shown Extras) []byte {
 	b = append(AppendPositioned(b, on, s, shown), `,"not_ranked":[`...)
 	for i, m := range s.NotRanked {
 		if i > 0 {

@@ -9,7 +9,7 @@ type Reading struct {
 }
 
 // page returns a page, its state, and the data to show with its entries.
-func (r Reading) page(c *Call, on *Target, q leaderboard.PageQuery) (*leaderboard.Page, leaderboard.State, Besides, error) {
+func (r Reading) page(c *Call, on *Target, q leaderboard.PageQuery) (*leaderboard.Page, leaderboard.State, Extras, error) {
 	page, err := r.Rankings.Page(c.Ctx, on.Ref, q)
 	if err != nil {
 		return nil, leaderboard.State{}, nil, err
@@ -17,11 +17,11 @@ func (r Reading) page(c *Call, on *Target, q leaderboard.PageQuery) (*leaderboar
 	if on.Shows == nil {
 		return page, page.State, nil, nil
 	}
-	if shown := on.keptBeside(page, c.Strings); shown != nil {
+	if shown := on.keptExtras(page, c.Strings); shown != nil {
 		return page, page.State, shown, nil
 	}
 	read := page
-	st, shown, err := r.beside(c, on, &page.State, pointers(page.Entries), func() (*leaderboard.State, []*leaderboard.Ranked, error) {
+	st, shown, err := r.findExtras(c, on, &page.State, pointers(page.Entries), func() (*leaderboard.State, []*leaderboard.Ranked, error) {
 		var err error
 		kept := q
 		kept.Metadata, kept.MinSeq = true, max(q.MinSeq, page.Seq)
@@ -34,7 +34,7 @@ func (r Reading) page(c *Call, on *Target, q leaderboard.PageQuery) (*leaderboar
 }
 
 // Members returns the standings of given members, their state, and the data to show with their entries, see Standings.All.
-func (r Reading) Members(c *Call, on *Target, q leaderboard.MembersQuery) (*leaderboard.Standings, leaderboard.State, Besides, error) {
+func (r Reading) Members(c *Call, on *Target, q leaderboard.MembersQuery) (*leaderboard.Standings, leaderboard.State, Extras, error) {
 	s, err := r.Rankings.Members(c.Ctx, on.Ref, q)
 	if err != nil {
 		return nil, leaderboard.State{}, nil, err
@@ -43,7 +43,7 @@ func (r Reading) Members(c *Call, on *Target, q leaderboard.MembersQuery) (*lead
 		return s, s.State, nil, nil
 	}
 	read := s
-	st, shown, err := r.beside(c, on, &s.State, s.All(), func() (*leaderboard.State, []*leaderboard.Ranked, error) {
+	st, shown, err := r.findExtras(c, on, &s.State, s.All(), func() (*leaderboard.State, []*leaderboard.Ranked, error) {
 		var err error
 		kept := q
 		kept.Metadata, kept.MinSeq = true, max(q.MinSeq, s.Seq)
@@ -55,14 +55,14 @@ func (r Reading) Members(c *Call, on *Target, q leaderboard.MembersQuery) (*lead
 	return read, st, shown, err
 }
 
-// Beside returns the state of an answer that was put together from entries, and the data to show with them.
-func (r Reading) Beside(c *Call, on *Target, st *leaderboard.State, entries []leaderboard.Ranked) (leaderboard.State, Besides, error) {
-	return r.beside(c, on, st, pointers(entries), nil)
+// FindExtras returns the state of an answer that was put together from entries, and the data to show with them.
+func (r Reading) FindExtras(c *Call, on *Target, st *leaderboard.State, entries []leaderboard.Ranked) (leaderboard.State, Extras, error) {
+	return r.findExtras(c, on, st, pointers(entries), nil)
 }
 
-func (r Reading) beside(
+func (r Reading) findExtras(
 	c *Call, on *Target, st *leaderboard.State, entries []*leaderboard.Ranked, again func() (*leaderboard.State, []*leaderboard.Ranked, error),
-) (leaderboard.State, Besides, error) {
+) (leaderboard.State, Extras, error) {
 	if len(entries) == 0 || on.Shows == nil {
 		return *st, nil, nil
 	}
@@ -89,11 +89,11 @@ func pointers(entries []leaderboard.Ranked) []*leaderboard.Ranked {
 	return list
 }
 
-// pastBeside returns the entries of a member in several periods, and the data to show with them; kept may be nil.
-func pastBeside(c *Call, kept Kept, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, Besides, error) {
+// pastExtras returns the entries of a member in several periods, and the data to show with them; kept may be nil.
+func pastExtras(c *Call, kept Kept, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, Extras, error) {
 	if kept == nil {
 		return found, nil, nil
 	}
 	found, shown, err := kept.FindPast(c.Ctx, refs, member, found)
-	return found, Besides{shown}, err
+	return found, Extras{shown}, err
 }

@@ -15,7 +15,7 @@ type Show interface {
 	// On reports whether entries of a board with these rules may have such data. Find is called for no other board.
 	On(rules *leaderboard.Rules) bool
 	// Find looks up the data for the entries of an answer. It may mark the state stale.
-	Find(ctx context.Context, a *Shown) (Beside, error)
+	Find(ctx context.Context, a *Shown) (Extra, error)
 }
 
 // Kept is a Show whose data are kept with entries: each state of an entry has separate data. They are a member of the entry, named
@@ -24,7 +24,7 @@ type Kept interface {
 	Show
 	// FindPast looks up the data for the entries of a member in several periods, and returns the entries in the state of these
 	// data.
-	FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, Beside, error)
+	FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, Extra, error)
 }
 
 // Shown is an answer with entries.
@@ -38,8 +38,8 @@ type Shown struct {
 	Again func() ([]string, error)
 }
 
-// Beside is the data that a Show found for the entries of an answer, by the index of the entry.
-type Beside interface {
+// Extra is the data that a Show found for the entries of an answer, by the index of the entry.
+type Extra interface {
 	// AddTo adds all of it to the ETag of the answer.
 	AddTo(etag wire.ETag) wire.ETag
 	// AppendTo appends the data of entry i to the members of its object.
@@ -48,16 +48,16 @@ type Beside interface {
 
 // Lasting is the data that a Kept found for the entries of an answer.
 type Lasting interface {
-	Beside
+	Extra
 	// Lasts reports whether every later look-up for the same entries at the same state finds the same.
 	Lasts() bool
 }
 
-// Besides is the data of all Shows of an answer.
-type Besides []Beside
+// Extras is the data of all Shows of an answer.
+type Extras []Extra
 
 // AddTo adds it to the ETag of the answer.
-func (list Besides) AddTo(etag wire.ETag) wire.ETag {
+func (list Extras) AddTo(etag wire.ETag) wire.ETag {
 	for _, b := range list {
 		etag = b.AddTo(etag)
 	}
@@ -65,7 +65,7 @@ func (list Besides) AddTo(etag wire.ETag) wire.ETag {
 }
 
 // AppendTo appends the data of entry i to the members of its object.
-func (list Besides) AppendTo(b []byte, i int) []byte {
+func (list Extras) AppendTo(b []byte, i int) []byte {
 	for _, one := range list {
 		b = one.AppendTo(b, i)
 	}
@@ -73,7 +73,7 @@ func (list Besides) AppendTo(b []byte, i int) []byte {
 }
 
 // lasts reports whether every later look-up for the entries at the same state finds the same data. No data last.
-func (list Besides) lasts() bool {
+func (list Extras) lasts() bool {
 	for _, b := range list {
 		if l, ok := b.(Lasting); !ok || !l.Lasts() {
 			return false
@@ -105,7 +105,7 @@ func keptAmong(list []Show) Kept {
 }
 
 // Find looks up the data of shows for the answer.
-func (a *Shown) Find(ctx context.Context, shows []Show) (list Besides, err error) {
+func (a *Shown) Find(ctx context.Context, shows []Show) (list Extras, err error) {
 	for _, show := range shows {
 		found, err := show.Find(ctx, a)
 		if err != nil {

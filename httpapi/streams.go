@@ -49,7 +49,7 @@ func errTooManyStreams() error {
 }
 
 // Open returns how many streams are open.
-func (s *Streams) Open() int { return s.open.Taken() }
+func (s *Streams) Open() int { return s.open.InUse() }
 
 // Ended returns a channel that is closed when all streams must end.
 func (s *Streams) Ended() <-chan struct{} { return s.ended }

@@ -267,8 +267,8 @@ func (c Calendar) Named(w Window, name string) (Span, error) {
 	return Span{}, fmt.Errorf("the board has no season %q", name)
 }
 
-// turn returns the interval [from, until) around t in which Latest returns the same period.
-func (c Calendar) turn(w Window, t Micros) (from, until Micros) {
+// latestSpan returns the interval [from, until) around t in which Latest returns the same period.
+func (c Calendar) latestSpan(w Window, t Micros) (from, until Micros) {
 	if w != WindowSeason {
 		span, _ := c.spanAt(w, t)
 		return span.StartsAt, span.EndsAt

@@ -210,7 +210,7 @@ func (d *Derive) Turn(now Micros, find FindSource) (from, until Micros) {
 		if !ok || b.Derived || !f.moves() {
 			continue
 		}
-		start, end := b.Calendar.turn(d.windowOn(&f, &b), now)
+		start, end := b.Calendar.latestSpan(d.windowOn(&f, &b), now)
 		from, until = max(from, start), min(until, end)
 	}
 	return from, until

@@ -120,8 +120,8 @@ func (f *fakeDerived) FinishRun(_ context.Context, run leaderboard.Run) (leaderb
 	return run, f.do(func() error { f.runs[run.ID-1] = run; return nil })
 }
 
-// taken returns the times of the steps so far, since start, and forgets them.
-func (f *fakeDerived) taken(start time.Time) []time.Duration {
+// durations returns the times of the steps so far, since start, and forgets them.
+func (f *fakeDerived) durations(start time.Time) []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []time.Duration
@@ -197,12 +197,12 @@ func TestIdleBoardsSleep(t *testing.T) {
 	}
 	running(t, f, func(r *Refresher) {
 		time.Sleep(10 * time.Second)
-		if got := f.taken(time.Now()); len(got) < boards {
+		if got := f.durations(time.Now()); len(got) < boards {
 			t.Errorf("%d steps of %d boards that have moved", len(got), boards)
 		}
 		_ = f.do(func() error { f.idle = true; return nil })
 		time.Sleep(2 * time.Second)
-		f.taken(time.Now())
+		f.durations(time.Now())
 		_ = f.do(func() error { f.asked = 0; return nil })
 		time.Sleep(10 * time.Second)
 		_ = f.do(func() error {
@@ -211,7 +211,7 @@ func TestIdleBoardsSleep(t *testing.T) {
 			}
 			return nil
 		})
-		if got := f.taken(time.Now()); len(got) > 0 {
+		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps of idle boards", len(got))
 		}
 		if _, behind := r.Lag(); behind > time.Second {
@@ -219,7 +219,7 @@ func TestIdleBoardsSleep(t *testing.T) {
 		}
 		r.Notify(leaderboard.PeriodRef{Board: "s7"})
 		synctest.Wait()
-		if got := f.taken(time.Now()); len(got) != boards/100 {
+		if got := f.durations(time.Now()); len(got) != boards/100 {
 			t.Errorf("%d steps at once after a commit, want %d", len(got), boards/100)
 		}
 	})
@@ -341,7 +341,7 @@ func TestWoken(t *testing.T) {
 	running(t, f, func(r *Refresher) {
 		synctest.Wait()
 		start := time.Now()
-		if got := f.taken(start); !slices.Equal(got, []time.Duration{0}) {
+		if got := f.durations(start); !slices.Equal(got, []time.Duration{0}) {
 			t.Errorf("steps at %v, want one at once", got)
 		}
 		time.Sleep(500 * time.Millisecond)
@@ -349,7 +349,7 @@ func TestWoken(t *testing.T) {
 		r.Notify(leaderboard.PeriodRef{Board: "runs"})
 		r.Notify(leaderboard.PeriodRef{Board: "runs"})
 		synctest.Wait()
-		if got := f.taken(start); !slices.Equal(got, []time.Duration{500 * time.Millisecond}) {
+		if got := f.durations(start); !slices.Equal(got, []time.Duration{500 * time.Millisecond}) {
 			t.Errorf("steps at %v, want one with the commit", got)
 		}
 		if changes, behind := r.Lag(); changes != 7 || behind != 0 {
@@ -357,11 +357,11 @@ func TestWoken(t *testing.T) {
 		}
 		r.Notify(leaderboard.PeriodRef{Board: "runs"})
 		time.Sleep(100 * time.Millisecond)
-		if got := f.taken(start); !slices.Equal(got, []time.Duration{550 * time.Millisecond}) {
+		if got := f.durations(start); !slices.Equal(got, []time.Duration{550 * time.Millisecond}) {
 			t.Errorf("steps at %v, want the next after a gap", got)
 		}
 		time.Sleep(2 * time.Second)
-		if got := f.taken(start); len(got) != 1 && len(got) != 2 {
+		if got := f.durations(start); len(got) != 1 && len(got) != 2 {
 			t.Errorf("steps at %v, want one a second", got)
 		}
 	})
@@ -377,7 +377,7 @@ func TestOneLeads(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		r.Notify(leaderboard.PeriodRef{Board: "runs"})
 		time.Sleep(time.Second)
-		if got := f.taken(time.Now()); len(got) > 0 {
+		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps without the lead", len(got))
 		}
 		if changes, behind := r.Lag(); changes != 0 || behind != 0 {
@@ -385,7 +385,7 @@ func TestOneLeads(t *testing.T) {
 		}
 		_ = f.do(func() error { f.lead = true; return nil })
 		time.Sleep(2 * time.Second)
-		if got := f.taken(time.Now()); len(got) == 0 {
+		if got := f.durations(time.Now()); len(got) == 0 {
 			t.Error("no step with the lead")
 		}
 	})
@@ -397,7 +397,7 @@ func TestDerivedFailures(t *testing.T) {
 	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
 	running(t, f, func(r *Refresher) {
 		time.Sleep(2 * time.Minute)
-		if got := f.taken(time.Now()); len(got) < 5 || len(got) > 12 {
+		if got := f.durations(time.Now()); len(got) < 5 || len(got) > 12 {
 			t.Errorf("%d steps in two minutes of failures", len(got))
 		}
 		if _, behind := r.Lag(); behind < 2*time.Minute {
@@ -405,14 +405,14 @@ func TestDerivedFailures(t *testing.T) {
 		}
 		_ = f.do(func() error { f.fail, f.boards = nil, nil; return nil })
 		time.Sleep(time.Minute)
-		f.taken(time.Now())
+		f.durations(time.Now())
 		time.Sleep(time.Minute)
-		if got := f.taken(time.Now()); len(got) > 0 {
+		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps of a board that is gone", len(got))
 		}
 		_ = f.do(func() error { f.boards = []leaderboard.DerivedBoard{derivedBoard(2, "sum", "runs")}; return nil })
 		time.Sleep(1500 * time.Millisecond)
-		if got := f.taken(time.Now()); len(got) == 0 {
+		if got := f.durations(time.Now()); len(got) == 0 {
 			t.Error("no step of a new board")
 		}
 	})
@@ -424,7 +424,7 @@ func TestUnknownRuleLeaves(t *testing.T) {
 	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnknownRule, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
 	running(t, f, func(r *Refresher) {
 		time.Sleep(2 * time.Minute)
-		yields, steps := 0, len(f.taken(time.Now()))
+		yields, steps := 0, len(f.durations(time.Now()))
 		_ = f.do(func() error { yields = f.yields; return nil })
 		if yields < 4 || yields > 12 || steps < 4 {
 			t.Errorf("the board was yielded %d times in %d steps", yields, steps)
@@ -434,9 +434,9 @@ func TestUnknownRuleLeaves(t *testing.T) {
 		}
 		_ = f.do(func() error { f.others = true; return nil })
 		time.Sleep(time.Minute)
-		f.taken(time.Now())
+		f.durations(time.Now())
 		time.Sleep(time.Minute)
-		if got := f.taken(time.Now()); len(got) > 0 {
+		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps of a board that another process leads", len(got))
 		}
 		if _, behind := r.Lag(); behind != 0 {
@@ -459,9 +459,9 @@ func TestRecompute(t *testing.T) {
 			t.Fatalf("runs %+v and %+v, %v, %v", first, second, err, err2)
 		}
 		synctest.Wait()
-		f.taken(time.Now())
+		f.durations(time.Now())
 		time.Sleep(5 * time.Second)
-		if got := f.taken(time.Now()); len(got) > 0 {
+		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps during a recomputation", len(got))
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -533,9 +533,9 @@ func TestLongSteps(t *testing.T) {
 			return nil
 		})
 		time.Sleep(2 * time.Second) // until they are listed
-		f.taken(time.Now())
+		f.durations(time.Now())
 		time.Sleep(time.Minute)
-		if got := f.taken(time.Now()); len(got) < 50 {
+		if got := f.durations(time.Now()); len(got) < 50 {
 			t.Errorf("%d steps in a minute while others take long", len(got))
 		}
 		under := func() []string {

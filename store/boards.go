@@ -20,7 +20,7 @@ import (
 // Boards is the boards with their periods. All methods may be called concurrently.
 type Boards struct {
 	db      *mysql.DB
-	memory  *boards.Memory
+	memory  *boards.Cache
 	lookup  boards.Lookup
 	writer  *Writer
 	sweeper *sweep.Sweeper

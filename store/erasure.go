@@ -195,8 +195,8 @@ func (s *Erasures) inSteps(ctx context.Context, query string, args ...any) error
 	}
 }
 
-// erasePlace is a period of a board.
-type erasePlace struct {
+// erasePeriod is a period of a board.
+type erasePeriod struct {
 	ID    int64  `db:"id"`
 	Board []byte `db:"name"`
 }
@@ -228,7 +228,7 @@ func (s *Erasures) eraseEverywhere(ctx context.Context, e *erasure, slice sweep.
 }
 
 // eraseEntries removes the entries in periods, and returns how many they were.
-func (s *Erasures) eraseEntries(ctx context.Context, e *erasure, places []erasePlace) (removed int64, err error) {
+func (s *Erasures) eraseEntries(ctx context.Context, e *erasure, places []erasePeriod) (removed int64, err error) {
 	names, ids := make(map[int64]string, len(places)), make([]int64, len(places))
 	for i, p := range places {
 		names[p.ID], ids[i] = string(p.Board), p.ID
@@ -250,7 +250,7 @@ func (s *Erasures) eraseEntries(ctx context.Context, e *erasure, places []eraseP
 }
 
 // placesAfter returns the next periods of all boards after an id, erasePeriods at most.
-func placesAfter(ctx context.Context, db *mysql.DB, id int64) (places []erasePlace, err error) {
+func placesAfter(ctx context.Context, db *mysql.DB, id int64) (places []erasePeriod, err error) {
 	const next = "SELECT p.id, b.name FROM periods p FORCE INDEX (PRIMARY) JOIN boards b ON b.id = p.board_id" +
 		" WHERE p.id > ? AND p.state <> 'deleting' AND b.state = 'open' ORDER BY p.id LIMIT ?"
 	return places, db.Pool.SelectContext(ctx, &places, db.Limited(next), id, erasePeriods)
@@ -258,7 +258,7 @@ func placesAfter(ctx context.Context, db *mysql.DB, id int64) (places []erasePla
 
 // memberEntries reads the entries of a member in periods, hidden ones too, with their periods and boards, and with
 // their metadata: a second statement could find the metadata of another entry, which came meanwhile.
-func memberEntries(places []erasePlace, member string) string {
+func memberEntries(places []erasePeriod, member string) string {
 	return "SELECT e.period_id, e.score, e.tiebreak, e.created_time, COALESCE(d.body, ''), " + boards.JoinedPeriodColumns + ", " + boards.JoinedColumns + " FROM (" + entriesIn(places, member) +
 		") found JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = found.period_id AND e.member = " + (&mysql.Text{}).Hex(member).String() +
 		" JOIN periods p ON p.id = ABS(e.period_id) JOIN boards b ON b.id = p.board_id" +
@@ -267,7 +267,7 @@ func memberEntries(places []erasePlace, member string) string {
 }
 
 // entriesIn finds in which of the periods a member has an entry, or a hidden one.
-func entriesIn(places []erasePlace, member string) string {
+func entriesIn(places []erasePeriod, member string) string {
 	ids := make([]int64, 0, 2*len(places))
 	for _, p := range places {
 		ids = append(ids, p.ID, entries.AsideIn(p.ID))

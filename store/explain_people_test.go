@@ -9,7 +9,7 @@ import (
 func peoplePlans(out map[string]plantest.Planned) {
 	boards := []leaderboard.Board{{ID: 1, Rules: leaderboard.Rules{}.WithDefaults()}, {ID: 2, Rules: leaderboard.Rules{}.WithDefaults()}}
 	out["first periods"] = planned(latestPeriods(boards, 5), map[string]string{"periods": "periods_start"})
-	periods := make([]erasePlace, erasePeriods*6/10) // with more, MariaDB 10.11 reads all entries, which are few here
+	periods := make([]erasePeriod, erasePeriods*6/10) // with more, MariaDB 10.11 reads all entries, which are few here
 	for i := range periods {
 		periods[i].ID = int64(i + 1)
 	}

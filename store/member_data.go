@@ -47,7 +47,7 @@ func (s *Members) AddData(data ...Data) { s.data = append(s.data, data...) }
 
 // entryData looks through the periods of all boards, erasePeriods at once.
 func (s *Members) entryData(ctx context.Context, member string, tell func(any) error) error {
-	periods := func(after int64) ([]erasePlace, error) {
+	periods := func(after int64) ([]erasePeriod, error) {
 		places, err := placesAfter(ctx, s.db, after)
 		if err != nil || len(places) == 0 {
 			return nil, mysql.Translate(ctx, "member data", err)
@@ -60,11 +60,11 @@ func (s *Members) entryData(ctx context.Context, member string, tell func(any) e
 		}
 		return places, err
 	}
-	return InPages(periods, func(p *erasePlace) (int64, error) { return p.ID, nil })
+	return InPages(periods, func(p *erasePeriod) (int64, error) { return p.ID, nil })
 }
 
 // entriesOf reads the entries of a member in periods, hidden ones too.
-func (s *Members) entriesOf(ctx context.Context, places []erasePlace, member string) ([]leaderboard.MemberEntry, error) {
+func (s *Members) entriesOf(ctx context.Context, places []erasePeriod, member string) ([]leaderboard.MemberEntry, error) {
 	rows, err := s.db.Pool.QueryContext(ctx, s.db.Limited(memberEntries(places, member)))
 	if err != nil {
 		return nil, mysql.Translate(ctx, "member data", err)

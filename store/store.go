@@ -50,7 +50,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		cfg: cfg, db: database,
 		Runs: &Runs{database, newRunsHere()},
 	}
-	memory, kept := boards.NewMemory(), keptBy(cfg.Parts)
+	memory, kept := boards.NewCache(), keptBy(cfg.Parts)
 	sweeper := sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL, Kept: kept})
 	s.Indexes = index.New(index.Config{
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,

@@ -62,7 +62,7 @@ type group[K comparable, Q, V any] struct {
 	futures []*future[Q, V]
 	came    time.Time       // when it was opened
 	began   time.Time       // when it got its slot
-	turn    chan struct{}   // of a caller of Alone: closed when there is a slot for it; nil in a batch
+	ready   chan struct{}   // of a caller of Alone: closed when there is a slot for it; nil in a batch
 	before  *group[K, Q, V] // the previous batch of its key; nil if none is under way
 	done    chan struct{}   // closed with the answers of a batch
 }
@@ -81,7 +81,7 @@ const (
 )
 
 func (g *group[K, Q, V]) kind() int {
-	if g.turn != nil {
+	if g.ready != nil {
 		return alone
 	}
 	return together
@@ -129,7 +129,7 @@ func (b *Batcher[K, Q, V]) Do(ctx context.Context, key K, question Q) (V, error)
 
 // Alone runs work in a separate slot.
 func (b *Batcher[K, Q, V]) Alone(ctx context.Context, work func(context.Context) error) error {
-	g := &group[K, Q, V]{turn: make(chan struct{})}
+	g := &group[K, Q, V]{ready: make(chan struct{})}
 	b.mu.Lock()
 	err := b.queue(g)
 	b.mu.Unlock()
@@ -137,9 +137,9 @@ func (b *Batcher[K, Q, V]) Alone(ctx context.Context, work func(context.Context)
 		b.opts.OnRefused()
 		return err
 	}
-	if err := b.wait(ctx, g.turn, func() bool { return b.remove(g) }); err != nil {
+	if err := b.wait(ctx, g.ready, func() bool { return b.remove(g) }); err != nil {
 		select {
-		case <-g.turn: // the slot came first
+		case <-g.ready: // the slot came first
 			b.next(g, 0)
 		default:
 		}
@@ -213,7 +213,7 @@ func (b *Batcher[K, Q, V]) queue(g *group[K, Q, V]) error {
 		return &leaderboard.OverloadError{Wait: expected, Detail: "too many questions wait for the database"}
 	}
 	b.line = append(b.line, g)
-	if g.turn == nil {
+	if g.ready == nil {
 		b.open[g.key] = g
 	}
 	return nil
@@ -242,11 +242,11 @@ func (b *Batcher[K, Q, V]) expected(now time.Time) time.Duration {
 
 // mayBegin reports whether there is a slot for a group. It is called with mu held.
 func (b *Batcher[K, Q, V]) mayBegin(g *group[K, Q, V]) bool {
-	if b.free == 0 || b.one == nil || g.turn != nil || !b.one(g.key) {
+	if b.free == 0 || b.one == nil || g.ready != nil || !b.one(g.key) {
 		return b.free > 0
 	}
 	for other := range b.under {
-		if other.turn == nil && other.key == g.key {
+		if other.ready == nil && other.key == g.key {
 			return false
 		}
 	}
@@ -257,8 +257,8 @@ func (b *Batcher[K, Q, V]) mayBegin(g *group[K, Q, V]) bool {
 func (b *Batcher[K, Q, V]) begin(g *group[K, Q, V]) {
 	b.free--
 	b.under[g], g.began = true, time.Now()
-	if g.turn != nil {
-		close(g.turn)
+	if g.ready != nil {
+		close(g.ready)
 		return
 	}
 	g.before, g.done, b.last[g.key] = b.last[g.key], make(chan struct{}), g

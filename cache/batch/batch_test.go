@@ -70,8 +70,8 @@ func (l *log) String() string {
 	return fmt.Sprint(l.batches)
 }
 
-// takes sets how long the next batches take.
-func (l *log) takes(d time.Duration) {
+// slowBy sets how long the next batches take.
+func (l *log) slowBy(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.took = d
@@ -110,7 +110,7 @@ func (a *asking) all() map[int]error {
 	return maps.Clone(a.errs)
 }
 
-func (a *asking) ask(t *testing.T, ctx context.Context, b *Batcher[string, int, int], key string, numbers ...int) {
+func (a *asking) query(t *testing.T, ctx context.Context, b *Batcher[string, int, int], key string, numbers ...int) {
 	t.Helper()
 	for _, n := range numbers {
 		go func() {
@@ -143,10 +143,10 @@ func TestCollectsWhileSlotsAreTaken(t *testing.T) {
 		var l log
 		var a asking
 		b := l.batcher(Options{Slots: 2})
-		a.ask(t, t.Context(), b, "k", 1)
+		a.query(t, t.Context(), b, "k", 1)
 		pass(500 * time.Millisecond)
-		a.ask(t, t.Context(), b, "k", 2, 3, 4, 13, 5)
-		a.ask(t, t.Context(), b, "other", 6)
+		a.query(t, t.Context(), b, "k", 2, 3, 4, 13, 5)
+		a.query(t, t.Context(), b, "other", 6)
 		if got := l.String(); got != "[[1] [2]]" || b.Waiting() != 5 {
 			t.Errorf("batches %s, %d wait", got, b.Waiting())
 		}
@@ -213,18 +213,18 @@ func TestRefusesByTime(t *testing.T) {
 		var l log
 		var a asking
 		b := l.batcher(Options{Slots: 1, Wait: 2500 * time.Millisecond})
-		a.ask(t, t.Context(), b, "k", 1) // from now on a batch is known to take a second
+		a.query(t, t.Context(), b, "k", 1) // from now on a batch is known to take a second
 		pass(time.Second)
-		a.ask(t, t.Context(), b, "k", 10, 10, 9)
+		a.query(t, t.Context(), b, "k", 10, 10, 9)
 		start := time.Now()
 		if _, err := b.Do(t.Context(), "k", 10); !errors.Is(err, leaderboard.ErrOverloaded) || time.Since(start) > 0 {
 			t.Errorf("%v after %s, want a refusal at once", err, time.Since(start))
 		}
-		a.ask(t, t.Context(), b, "k", 1)
+		a.query(t, t.Context(), b, "k", 1)
 		if b.Waiting() != 3 || l.rejections() != 1 {
 			t.Errorf("%d wait, %d were refused", b.Waiting(), l.rejections())
 		}
-		l.takes(2 * time.Second)
+		l.slowBy(2 * time.Second)
 		pass(2600 * time.Millisecond) // the second batch takes longer, and the turn of the last one, opened for 9 and 1, would be after 3 s
 		if l.rejections() != 3 || !errors.Is(a.all()[9], leaderboard.ErrOverloaded) || !errors.Is(a.all()[1], leaderboard.ErrOverloaded) {
 			t.Errorf("%d refused, %v", l.rejections(), a.all())
@@ -233,7 +233,7 @@ func TestRefusesByTime(t *testing.T) {
 		if l.String() != "[[1] [10] [10]]" || !b.rests() {
 			t.Errorf("batches %s", &l)
 		}
-		a.ask(t, t.Context(), b, "k", 2)
+		a.query(t, t.Context(), b, "k", 2)
 		pass(5 * time.Second)
 		if l.String() != "[[1] [10] [10] [2]]" {
 			t.Errorf("batches %s, though no caller waits", &l)
@@ -250,7 +250,7 @@ func TestRefusesWhileBatchesHang(t *testing.T) {
 		l := log{took: 5 * time.Second}
 		var a asking
 		b := l.batcher(Options{Slots: 2, Wait: time.Second})
-		a.ask(t, t.Context(), b, "k", 1, 2)
+		a.query(t, t.Context(), b, "k", 1, 2)
 		var late atomic.Int64
 		for began := time.Now(); time.Since(began) < 4900*time.Millisecond; pass(100 * time.Millisecond) {
 			go func() {
@@ -263,9 +263,9 @@ func TestRefusesWhileBatchesHang(t *testing.T) {
 				late.Add(1)
 			}()
 		}
-		l.takes(10 * time.Millisecond)
+		l.slowBy(10 * time.Millisecond)
 		pass(time.Second)
-		a.ask(t, t.Context(), b, "k", 3)
+		a.query(t, t.Context(), b, "k", 3)
 		pass(time.Second)
 		if err := a.all()[3]; err != nil || late.Load() != 49 || !b.rests() {
 			t.Errorf("%v; %d were refused", err, late.Load())
@@ -354,9 +354,9 @@ func TestOneSlotWhileItIsLoaded(t *testing.T) {
 		var loads atomic.Bool
 		loads.Store(true)
 		b.one = func(key string) bool { return loads.Load() && key == "k" }
-		a.ask(t, t.Context(), b, "k", 10, 9)
-		a.ask(t, t.Context(), b, "other", 8, 7)
-		a.ask(t, t.Context(), b, "k", 6)
+		a.query(t, t.Context(), b, "k", 10, 9)
+		a.query(t, t.Context(), b, "other", 8, 7)
+		a.query(t, t.Context(), b, "k", 6)
 		if l.String() != "[[10] [8] [7]]" {
 			t.Errorf("batches %s", &l)
 		}
@@ -379,10 +379,10 @@ func TestWhoHasLeftIsNotSent(t *testing.T) {
 		b := l.batcher(Options{Slots: 1})
 		impatient, leave := context.WithTimeout(t.Context(), time.Millisecond)
 		defer leave()
-		a.ask(t, t.Context(), b, "k", 1, 2)
-		a.ask(t, impatient, b, "k", 3)
-		a.ask(t, t.Context(), b, "k", 4)
-		a.ask(t, impatient, b, "other", 5)
+		a.query(t, t.Context(), b, "k", 1, 2)
+		a.query(t, impatient, b, "k", 3)
+		a.query(t, t.Context(), b, "k", 4)
+		a.query(t, impatient, b, "other", 5)
 		alone := make(chan error)
 		go func() { alone <- b.Alone(impatient, func(context.Context) error { panic("not to be run") }) }()
 		if err := <-alone; !errors.Is(err, context.DeadlineExceeded) {
@@ -411,7 +411,7 @@ func TestAloneTakesASlot(t *testing.T) {
 		var l log
 		var a asking
 		b := l.batcher(Options{Slots: 1, Wait: 10 * time.Second})
-		a.ask(t, t.Context(), b, "k", 1, 2)
+		a.query(t, t.Context(), b, "k", 1, 2)
 		started, start := time.Duration(0), time.Now()
 		go func() {
 			err := b.Alone(t.Context(), func(context.Context) error {
@@ -428,7 +428,7 @@ func TestAloneTakesASlot(t *testing.T) {
 		if started != 2*time.Second {
 			t.Errorf("began after %s, want after both batches", started)
 		}
-		a.ask(t, t.Context(), b, "k", 3)
+		a.query(t, t.Context(), b, "k", 3)
 		pass(20 * time.Second)
 		if l.String() != "[[1] [2] [3]]" || !b.rests() {
 			t.Errorf("batches %s", &l)
@@ -446,7 +446,7 @@ func TestSurvivesAPanic(t *testing.T) {
 		var l log
 		var a asking
 		b := l.batcher(Options{Slots: 1})
-		a.ask(t, t.Context(), b, "k", 1, -2, 3, 4, 5)
+		a.query(t, t.Context(), b, "k", 1, -2, 3, 4, 5)
 		pass(5 * time.Second)
 		for _, n := range []int{-2, 3, 4} {
 			if err := a.all()[n]; err == nil || !strings.Contains(err.Error(), "ouch") {

@@ -16,14 +16,14 @@ type Tail struct {
 	now    func() time.Time
 
 	mu     sync.Mutex // guards the fields below
-	next   map[place]*held
+	next   map[commitStart]*held
 	oldest *held // of a list in the order of Add
 	newest *held
 	bytes  int64
 }
 
-// place is where a commit starts from.
-type place struct {
+// commitStart is where a commit starts from.
+type commitStart struct {
 	period int64
 	leaderboard.Revision
 }
@@ -47,7 +47,7 @@ const (
 
 // NewTail returns a Tail that takes at most a number of bytes, 32 MiB if 0.
 func NewTail(memory int64) *Tail {
-	return &Tail{memory: cmp.Or(memory, tailBytes), now: time.Now, next: map[place]*held{}}
+	return &Tail{memory: cmp.Or(memory, tailBytes), now: time.Now, next: map[commitStart]*held{}}
 }
 
 // Add adds a commit, unless it is there already. A commit that starts where another one did replaces it: the database has
@@ -57,7 +57,7 @@ func (t *Tail) Add(commit leaderboard.Commit) {
 	for i := range commit.Changes {
 		h.bytes += int64(len(commit.Changes[i].Member))
 	}
-	at := place{commit.PeriodID, commit.From()}
+	at := commitStart{commit.PeriodID, commit.From()}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.oldest != nil && h.at.Sub(t.oldest.at) > tailAge {
@@ -92,7 +92,7 @@ func (t *Tail) Forget(period int64) {
 // drop forgets the oldest commit. It is called with mu held.
 func (t *Tail) drop() {
 	h := t.oldest
-	if at := (place{h.commit.PeriodID, h.commit.From()}); t.next[at] == h {
+	if at := (commitStart{h.commit.PeriodID, h.commit.From()}); t.next[at] == h {
 		delete(t.next, at)
 	}
 	t.bytes -= h.bytes
@@ -109,7 +109,7 @@ func (t *Tail) After(period int64, from leaderboard.Revision, changes int) []lea
 	now := t.now()
 	var out []leaderboard.Commit
 	for changes > 0 {
-		h, ok := t.next[place{period, from}]
+		h, ok := t.next[commitStart{period, from}]
 		if !ok || now.Sub(h.at) > tailAge {
 			break
 		}

@@ -39,14 +39,14 @@ type order struct {
 	groups  fenwick.Tree
 }
 
-// place is where an entry is, or would be put: at n of a block. The end of the order is {len(blocks), 0}.
-type place struct{ block, n int }
+// position is where an entry is, or would be put: at n of a block. The end of the order is {len(blocks), 0}.
+type position struct{ block, n int }
 
 // less reports whether an entry, given by its head and the number of its record, is ranked before a bound.
 type less func(head *rank.Head, record uint32) bool
 
 // find returns the first place whose entry is not less; the end when all are.
-func (o *order) find(less less) place {
+func (o *order) find(less less) position {
 	low, high := 0, len(o.blocks)
 	for low < high { // the first block whose last entry is not less
 		mid := int(uint(low+high) >> 1)
@@ -58,7 +58,7 @@ func (o *order) find(less less) place {
 		}
 	}
 	if low == len(o.blocks) {
-		return place{block: low}
+		return position{block: low}
 	}
 	b := o.blocks[low]
 	from, to := 0, b.n
@@ -70,28 +70,28 @@ func (o *order) find(less less) place {
 			to = mid
 		}
 	}
-	return place{low, from}
+	return position{low, from}
 }
 
 // place returns where a record is. The record has the id of its block, and scanning the numbers of that takes less time than
 // a search that looks at an entry, somewhere in memory, at each step.
-func (o *order) place(record uint32) place {
+func (o *order) place(record uint32) position {
 	i := int(o.index[o.slab.at(record).block()])
 	b := o.blocks[i]
-	return place{i, slices.Index(b.records[:b.n], record)}
+	return position{i, slices.Index(b.records[:b.n], record)}
 }
 
 // nth returns the place with n entries ahead of it.
-func (o *order) nth(n int64) place {
+func (o *order) nth(n int64) position {
 	i, before := o.entries.Search(n)
-	return place{i, int(n - before)}
+	return position{i, int(n - before)}
 }
 
 // ahead returns the number of entries ahead of a place.
-func (o *order) ahead(p place) int64 { return o.entries.Sum(p.block) + int64(p.n) }
+func (o *order) ahead(p position) int64 { return o.entries.Sum(p.block) + int64(p.n) }
 
 // record returns the number at a place, false at the end.
-func (o *order) record(p place) (uint32, bool) {
+func (o *order) record(p position) (uint32, bool) {
 	if p.block == len(o.blocks) {
 		return 0, false
 	}
@@ -99,16 +99,16 @@ func (o *order) record(p place) (uint32, bool) {
 }
 
 // next returns the place after p, which is not the end.
-func (o *order) next(p place) place {
+func (o *order) next(p position) position {
 	if p.n++; p.n == o.blocks[p.block].n {
-		return place{block: p.block + 1}
+		return position{block: p.block + 1}
 	}
 	return p
 }
 
 // group returns how many groups begin ahead of or at the place of an entry, and the number of entries ahead of the
 // group that it is in.
-func (o *order) group(p place) (groups, ahead int64) {
+func (o *order) group(p position) (groups, ahead int64) {
 	groups = o.groups.Sum(p.block) + int64(o.blocks[p.block].begun(p.n))
 	i, before := o.groups.Search(groups - 1)
 	return groups, o.entries.Sum(i) + int64(o.blocks[i].nthGroup(int(groups-1-before)))
@@ -155,13 +155,13 @@ func (b *block) setBegins(n int, begins bool) int64 {
 }
 
 // insert puts a record before the record at a place.
-func (o *order) insert(p place, record uint32) {
+func (o *order) insert(p position, record uint32) {
 	switch {
 	case len(o.blocks) == 0:
 		o.blocks = append(o.blocks, o.newBlock())
 		o.recount()
 	case p.block == len(o.blocks): // after the last
-		p = place{p.block - 1, o.blocks[p.block-1].n}
+		p = position{p.block - 1, o.blocks[p.block-1].n}
 	}
 	if o.blocks[p.block].n == blockLen {
 		p = o.split(p)
@@ -179,7 +179,7 @@ func (o *order) insert(p place, record uint32) {
 }
 
 // remove takes out the record at a place.
-func (o *order) remove(p place) {
+func (o *order) remove(p position) {
 	b := o.blocks[p.block]
 	if b.setBegins(p.n, false) != 0 {
 		o.groups.Add(p.block, -1)
@@ -195,13 +195,13 @@ func (o *order) remove(p place) {
 		p = o.join(p)
 	}
 	if p.block < len(o.blocks) && p.n == o.blocks[p.block].n {
-		p = place{block: p.block + 1}
+		p = position{block: p.block + 1}
 	}
 	o.regroup(p)
 }
 
 // regroup determines again whether a group begins at a place, which may be the end.
-func (o *order) regroup(p place) {
+func (o *order) regroup(p position) {
 	n, ok := o.record(p)
 	if !ok {
 		return
@@ -223,7 +223,7 @@ func (o *order) regroup(p place) {
 }
 
 // split cuts the full block of a place in two and returns where the place is then.
-func (o *order) split(p place) place {
+func (o *order) split(p position) position {
 	b, half := o.blocks[p.block], o.newBlock()
 	const cut = blockLen / 2
 	half.n = copy(half.records[:], b.records[cut:])
@@ -233,14 +233,14 @@ func (o *order) split(p place) place {
 	o.blocks = slices.Insert(o.blocks, p.block+1, half)
 	o.recount()
 	if p.n > cut {
-		p = place{p.block + 1, p.n - cut}
+		p = position{p.block + 1, p.n - cut}
 	}
 	return p
 }
 
 // join makes a small block and a neighbour one, if that is not too large, and returns where the place is then. A block
 // without entries goes in any case.
-func (o *order) join(p place) place {
+func (o *order) join(p position) position {
 	left := p.block - 1
 	if left < 0 || o.blocks[left].n+o.blocks[p.block].n > blockFill {
 		left = p.block
@@ -250,7 +250,7 @@ func (o *order) join(p place) place {
 	case right < len(o.blocks) && o.blocks[left].n+o.blocks[right].n <= blockFill:
 		a, b := o.blocks[left], o.blocks[right]
 		if right == p.block {
-			p = place{left, a.n + p.n}
+			p = position{left, a.n + p.n}
 		}
 		for i, record := range b.records[:b.n] {
 			a.records[a.n] = record
@@ -260,7 +260,7 @@ func (o *order) join(p place) place {
 		o.claim(a)
 	case o.blocks[p.block].n == 0:
 		right = p.block
-		p = place{block: p.block}
+		p = position{block: p.block}
 	default:
 		return p
 	}

@@ -35,7 +35,7 @@ func Past(in []*Period, refs []leaderboard.PeriodRef, member string) ([]leaderbo
 			records[i] = *p.slab.at(searches[i].number - 1)
 		}
 	}
-	places := make([]place, len(in))
+	places := make([]position, len(in))
 	for i, p := range in {
 		if n := searches[i].number; n != 0 {
 			places[i] = p.order.place(n - 1)

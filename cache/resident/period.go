@@ -168,7 +168,7 @@ func (p *Period) insert(n uint32) {
 }
 
 // search returns the first place that is not before (head, member).
-func (p *Period) search(head rank.Head, member []byte) place {
+func (p *Period) search(head rank.Head, member []byte) position {
 	return p.order.find(func(h *rank.Head, n uint32) bool {
 		c := h.Compare(&head)
 		return c < 0 || c == 0 && bytes.Compare(p.slab.member(p.slab.at(n)), member) < 0

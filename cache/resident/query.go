@@ -118,7 +118,7 @@ func (p *Period) before(begin rank.Key) int64 {
 }
 
 // ranks returns the ranks of the entry at a place.
-func (p *Period) ranks(at place, mode leaderboard.Mode) leaderboard.Ranks {
+func (p *Period) ranks(at position, mode leaderboard.Mode) leaderboard.Ranks {
 	groups, better := p.order.group(at)
 	ranks := leaderboard.Ranks{Strict: p.order.ahead(at) + 1, Tied: better + 1}
 	if mode.WithDense() {
@@ -264,12 +264,12 @@ func (p *Period) ScoreRank(q leaderboard.ScoreQuery) (out *leaderboard.ScoreRank
 }
 
 // group returns the first place whose entry is not better than a head.
-func (p *Period) group(head *rank.Head) place {
+func (p *Period) group(head *rank.Head) position {
 	return p.order.find(func(h *rank.Head, _ uint32) bool { return h.Better(head) })
 }
 
 // groupsAhead returns how many groups of tied entries are ahead of the place where one begins, or of the end.
-func (p *Period) groupsAhead(at place) int64 {
+func (p *Period) groupsAhead(at position) int64 {
 	if _, ok := p.order.record(at); !ok {
 		return p.order.groups.Sum(len(p.order.blocks))
 	}

@@ -37,8 +37,8 @@ func follow(model *storetest.Model) *followed {
 	return f
 }
 
-// take returns the commits of a period that were not taken yet.
-func (f *followed) take(period int64) []leaderboard.Commit {
+// drain returns the commits of a period that were not taken yet.
+func (f *followed) drain(period int64) []leaderboard.Commit {
 	f.noted.Lock()
 	defer f.noted.Unlock()
 	commits := f.commits[period]
@@ -50,7 +50,7 @@ func (f *followed) period(ctx context.Context, ref leaderboard.PeriodRef) (*Peri
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.periods[ref.ID] == nil {
-		f.take(ref.ID) // the snapshot has them
+		f.drain(ref.ID) // the snapshot has them
 		p, err := f.load(ctx, ref)
 		if err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func (f *followed) period(ctx context.Context, ref leaderboard.PeriodRef) (*Peri
 		f.periods[ref.ID] = p
 	}
 	p := f.periods[ref.ID]
-	for _, c := range f.take(ref.ID) {
+	for _, c := range f.drain(ref.ID) {
 		if err := p.Fold(&c); err != nil {
 			return nil, err
 		}

@@ -77,7 +77,7 @@ func (in *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !in.signed(id, r.Header.Get("webhook-timestamp"), r.Header.Get("webhook-signature"), body):
 		http.Error(w, "not signed by the secret, or not now", http.StatusUnauthorized)
 	default:
-		in.take(id, body)
+		in.add(id, body)
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
@@ -100,8 +100,8 @@ func (in *inbox) signed(id, timestamp, signatures string, body []byte) bool {
 	return false
 }
 
-// take adds an event to the file unless it is there already. It takes one at a time: an event may come twice at once.
-func (in *inbox) take(id string, body []byte) {
+// add adds an event to the file unless it is there already. It takes one at a time: an event may come twice at once.
+func (in *inbox) add(id string, body []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.has[id] {

@@ -183,7 +183,7 @@ func (h *handlers) onBoard(c *httpapi.Call) error {
 }
 
 // appendSelf appends the standing of the member itself, null without a standing.
-func appendSelf(b []byte, on *httpapi.Target, s *leaderboard.Standings, shown httpapi.Besides) []byte {
+func appendSelf(b []byte, on *httpapi.Target, s *leaderboard.Standings, shown httpapi.Extras) []byte {
 	if s.Self == nil {
 		return append(b, "null"...)
 	}

@@ -114,7 +114,7 @@ type named []leaderboard.Entry
 
 func (named) Param() string              { return "profiles" }
 func (named) On(*leaderboard.Rules) bool { return true }
-func (named) Find(_ context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
+func (named) Find(_ context.Context, a *httpapi.Shown) (httpapi.Extra, error) {
 	return named(a.Entries), nil
 }
 func (list named) AddTo(etag wire.ETag) wire.ETag { return etag }
@@ -316,7 +316,7 @@ func (k kept) AppendTo(b []byte, i int) []byte {
 	return append(append(b, `,"metadata":`...), k.texts[i]...)
 }
 
-func (kept) Find(_ context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
+func (kept) Find(_ context.Context, a *httpapi.Shown) (httpapi.Extra, error) {
 	texts, err := a.Again()
 	return kept{texts}, err
 }

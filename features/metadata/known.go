@@ -21,12 +21,12 @@ import (
 type known struct {
 	within  atomic.Int64                            // bytes; 0: nothing is kept
 	holds   atomic.Pointer[func(period int64) bool] // whether a period is in memory
-	bodies  *bounded.Map[place, fact]
-	periods sync.Map // int64 → *heard
+	bodies  *bounded.Map[memberKey, fact]
+	periods sync.Map // int64 → *commitRange
 }
 
-// place is a member in a period.
-type place struct {
+// memberKey is a member in a period.
+type memberKey struct {
 	period int64
 	member string
 }
@@ -41,8 +41,8 @@ type fact struct {
 // factBytes is the size of a fact without its texts.
 const factBytes = 260
 
-// heard is the knowledge about the commits of a period.
-type heard struct {
+// commitRange is the knowledge about the commits of a period.
+type commitRange struct {
 	mu        sync.RWMutex
 	left      bool                 // the period is no longer in memory
 	began, to leaderboard.Revision // every commit between them was heard of
@@ -51,14 +51,14 @@ type heard struct {
 	changed map[string]leaderboard.Revision
 }
 
-// maxChanged bounds heard.changed: a statement during which more changes come is not learned from.
+// maxChanged bounds commitRange.changed: a statement during which more changes come is not learned from.
 const maxChanged = 4096
 
-func newKnown() *known { return &known{bodies: bounded.New[place, fact](math.MaxInt, 0)} }
+func newKnown() *known { return &known{bodies: bounded.New[memberKey, fact](math.MaxInt, 0)} }
 
 // find copies the known metadata for a question's entries into out, and returns the places in out of the others.
 func (k *known) find(q *leaderboard.MetadataQuery, out []leaderboard.EntryMetadata) (missing []int) {
-	h := k.heard(q.Period.ID)
+	h := k.rangeOf(q.Period.ID)
 	if h == nil || q.At == (leaderboard.Revision{}) {
 		return all(len(q.Entries))
 	}
@@ -68,7 +68,7 @@ func (k *known) find(q *leaderboard.MetadataQuery, out []leaderboard.EntryMetada
 		return all(len(q.Entries))
 	}
 	for i := range q.Entries {
-		f, ok := k.bodies.Get(place{q.Period.ID, q.Entries[i].Member})
+		f, ok := k.bodies.Get(memberKey{q.Period.ID, q.Entries[i].Member})
 		if ok && f.entry == q.Entries[i] && f.from.Covers(h.began) && q.At.Covers(f.from) {
 			out[i] = leaderboard.EntryMetadata{Body: f.body, Lasts: true}
 		} else {
@@ -86,10 +86,10 @@ func all(n int) []int {
 	return out
 }
 
-// heard returns the knowledge about a period's commits, nil when nothing is kept.
-func (k *known) heard(period int64) *heard {
+// rangeOf returns the knowledge about a period's commits, nil when nothing is kept.
+func (k *known) rangeOf(period int64) *commitRange {
 	if h, ok := k.periods.Load(period); ok {
-		return h.(*heard)
+		return h.(*commitRange)
 	}
 	return nil
 }
@@ -102,13 +102,13 @@ func (k *known) learn(q *leaderboard.MetadataQuery, at leaderboard.Revision, pla
 	if k.within.Load() == 0 || q.At == (leaderboard.Revision{}) {
 		return
 	}
-	h := k.heard(q.Period.ID)
+	h := k.rangeOf(q.Period.ID)
 	if h == nil {
 		if holds := k.holds.Load(); holds == nil || !(*holds)(q.Period.ID) {
 			return
 		}
-		made, _ := k.periods.LoadOrStore(q.Period.ID, &heard{began: at, to: at, since: at, changed: map[string]leaderboard.Revision{}})
-		h = made.(*heard)
+		made, _ := k.periods.LoadOrStore(q.Period.ID, &commitRange{began: at, to: at, since: at, changed: map[string]leaderboard.Revision{}})
+		h = made.(*commitRange)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,7 +130,7 @@ func (k *known) learn(q *leaderboard.MetadataQuery, at leaderboard.Revision, pla
 
 // wrote stores the metadata that a batch has written for a period, if it has the texts.
 func (k *known) wrote(p *commit.Period, list *rows) {
-	h := k.heard(p.ID())
+	h := k.rangeOf(p.ID())
 	if h == nil {
 		return
 	}
@@ -158,7 +158,7 @@ func (k *known) wrote(p *commit.Period, list *rows) {
 }
 
 // add keeps the metadata of an entry at a revision, unless it has changed since. It sets from.
-func (k *known) add(h *heard, period int64, at leaderboard.Revision, f *fact) bool {
+func (k *known) add(h *commitRange, period int64, at leaderboard.Revision, f *fact) bool {
 	f.from = at // ahead of the known commits
 	if h.to.Covers(at) {
 		f.from = h.since
@@ -170,7 +170,7 @@ func (k *known) add(h *heard, period int64, at leaderboard.Revision, f *fact) bo
 		return false
 	}
 	f.entry.Member = strings.Clone(f.entry.Member) // of a text of all of an answer, maybe
-	k.bodies.Put(place{period, f.entry.Member}, factBytes+len(f.entry.Member)+len(f.body), *f)
+	k.bodies.Put(memberKey{period, f.entry.Member}, factBytes+len(f.entry.Member)+len(f.body), *f)
 	return true
 }
 
@@ -181,7 +181,7 @@ func (k *known) ahead(q *leaderboard.MetadataQuery, member string) int {
 		most      = 100
 		mostBytes = 32 << 10
 	)
-	h := k.heard(q.Period.ID)
+	h := k.rangeOf(q.Period.ID)
 	if h == nil || q.Period.Rules.Metadata == nil {
 		return 0
 	}
@@ -198,7 +198,7 @@ func (k *known) ahead(q *leaderboard.MetadataQuery, member string) int {
 
 // begin forgets the commits of a period before a revision, and the metadata found before it: a member may have been erased
 // since.
-func (k *known) begin(h *heard, period int64, at leaderboard.Revision) {
+func (k *known) begin(h *commitRange, period int64, at leaderboard.Revision) {
 	h.began, h.since, h.to = at, at, at
 	clear(h.changed)
 	k.forget(period)
@@ -206,12 +206,12 @@ func (k *known) begin(h *heard, period int64, at leaderboard.Revision) {
 
 // forget drops the metadata found in a period.
 func (k *known) forget(period int64) {
-	k.bodies.DeleteFunc(func(p place) bool { return p.period == period })
+	k.bodies.DeleteFunc(func(p memberKey) bool { return p.period == period })
 }
 
 // folding hears of commits of a period in memory, or, without commits, that it leaves.
 func (k *known) folding(period int64, commits []leaderboard.Commit) {
-	h := k.heard(period)
+	h := k.rangeOf(period)
 	if h == nil {
 		return
 	}
@@ -232,8 +232,8 @@ func (k *known) folding(period int64, commits []leaderboard.Commit) {
 			for j := range commits[i].Changes {
 				member := commits[i].Changes[j].Member
 				h.changed[member] = to
-				if f, ok := k.bodies.Get(place{period, member}); ok && !f.from.Covers(to) {
-					k.bodies.Delete(place{period, member})
+				if f, ok := k.bodies.Get(memberKey{period, member}); ok && !f.from.Covers(to) {
+					k.bodies.Delete(memberKey{period, member})
 				}
 			}
 		}
@@ -245,7 +245,7 @@ func (k *known) folding(period int64, commits []leaderboard.Commit) {
 }
 
 // leave marks a period without kept metadata.
-func (k *known) leave(h *heard, period int64) {
+func (k *known) leave(h *commitRange, period int64) {
 	h.mu.Lock()
 	h.left = true
 	h.mu.Unlock()
@@ -261,7 +261,7 @@ func (k *known) keep(within int64, inMemory func(period int64) bool) int64 {
 		if within > 0 && inMemory(period.(int64)) {
 			return true
 		}
-		k.leave(value.(*heard), period.(int64))
+		k.leave(value.(*commitRange), period.(int64))
 		return true
 	})
 	k.bodies.Bound(int(within))

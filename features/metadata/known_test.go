@@ -150,7 +150,7 @@ func TestKnownOfMembersWhoAreGone(t *testing.T) {
 
 	a.keep(1<<20, func(int64) bool { return false })
 	a.learns(at(9), at(9), "3")
-	if a.heard(1) != nil {
+	if a.rangeOf(1) != nil {
 		t.Error("it listens to a period that is not in memory")
 	}
 }
@@ -175,7 +175,7 @@ func TestKnownBounds(t *testing.T) {
 	}
 	a.wants(`{"n":1}`, at(6))
 	a.wants(`{"n":1}`, at(5+3*maxChanged))
-	if n := len(a.heard(1).changed); n > maxChanged {
+	if n := len(a.rangeOf(1).changed); n > maxChanged {
 		t.Errorf("%d changes are kept", n)
 	}
 	before := a.keep(within, always)
@@ -186,12 +186,12 @@ func TestKnownBounds(t *testing.T) {
 	if n := a.keep(within/4, always); n > within/4 {
 		t.Errorf("%d bytes are kept, want %d at most", n, within/4)
 	}
-	if n := a.keep(within, func(int64) bool { return false }); n != 0 || a.heard(1) != nil {
+	if n := a.keep(within, func(int64) bool { return false }); n != 0 || a.rangeOf(1) != nil {
 		t.Errorf("%d bytes are kept of a period that has left", n)
 	}
 	a.keep(0, always)
 	a.learns(at(5), at(5), "1")
-	if n := a.keep(0, always); n != 0 || a.heard(1) != nil {
+	if n := a.keep(0, always); n != 0 || a.rangeOf(1) != nil {
 		t.Errorf("%d bytes are kept without memory", n)
 	}
 }

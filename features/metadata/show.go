@@ -33,7 +33,7 @@ func (Show) On(rules *leaderboard.Rules) bool { return rules.KeepsMetadata() }
 
 // Find looks metadata up. It reads the answer again when the metadata does not belong to these entries, and when the answer
 // is then not new enough.
-func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
+func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Extra, error) {
 	began := time.Now()
 	found, err := s.Reader.Metadata(ctx, []leaderboard.MetadataQuery{{Period: a.Period, At: a.State.Revision, Entries: a.Entries}})
 	if err != nil {
@@ -52,7 +52,7 @@ func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error
 
 // FindPast returns a member's entries in several periods with the metadata of each. An entry that has been replaced is read
 // again.
-func (s Show) FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, httpapi.Beside, error) {
+func (s Show) FindPast(ctx context.Context, refs []leaderboard.PeriodRef, member string, found []leaderboard.PastEntry) ([]leaderboard.PastEntry, httpapi.Extra, error) {
 	texts := make([]string, len(found))
 	var ask []leaderboard.MetadataQuery
 	var at []int
@@ -103,10 +103,10 @@ func showing(texts []string, lasts bool) *shown {
 // Lasts implements httpapi.Lasting.
 func (s *shown) Lasts() bool { return s.lasts }
 
-// AddTo implements httpapi.Beside: the metadata of an entry can come back in another state.
+// AddTo implements httpapi.Extra: the metadata of an entry can come back in another state.
 func (s *shown) AddTo(etag wire.ETag) wire.ETag { return etag.Text("metadata").Int(int64(s.hash)) }
 
-// AppendTo implements httpapi.Beside.
+// AppendTo implements httpapi.Extra.
 func (s *shown) AppendTo(b []byte, i int) []byte {
 	if s.texts[i] == "" {
 		return b

@@ -64,8 +64,8 @@ func set(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboar
 	return err
 }
 
-// place is how far the log of a board was read.
-type place struct {
+// cursor is how far the log of a board was read.
+type cursor struct {
 	Board  int64 `db:"board_id"`
 	Period int64 `db:"period_id"`
 	Seq    int64 `db:"seq"`
@@ -84,7 +84,7 @@ const places = "SELECT n.board_id, n.period_id, n.seq, COALESCE(p.last_seq, 0) A
 func (f *Folder) Notice(ctx context.Context) error {
 	end := time.Now().Add(roundTime)
 	for after := f.after.Load(); ; {
-		var page []place
+		var page []cursor
 		if err := f.db.Pool.SelectContext(ctx, &page, f.db.Limited(places), after, pageBoards); err != nil {
 			return mysql.Translate(ctx, "notices", err)
 		}
@@ -108,7 +108,7 @@ func (f *Folder) Notice(ctx context.Context) error {
 
 // follow continues to read the log of a board, or moves to the next period when the last one has ended and was read. The
 // rest is for the next round.
-func (f *Folder) follow(ctx context.Context, p *place, end time.Time) error {
+func (f *Folder) follow(ctx context.Context, p *cursor, end time.Time) error {
 	b, err := f.boards.BoardOf(ctx, p.Board)
 	if errors.Is(err, leaderboard.ErrBoardNotFound) || err == nil && b.Rules.Notify == nil {
 		return nil // it is being deleted, or was changed since
@@ -132,7 +132,7 @@ const newest = "SELECT id, last_seq FROM periods FORCE INDEX (periods_start) WHE
 
 // moveToCurrent moves to the current period of the board's first window, from its beginning. The first period begins at its present
 // state.
-func (f *Folder) moveToCurrent(ctx context.Context, p *place, b *leaderboard.Board) error {
+func (f *Folder) moveToCurrent(ctx context.Context, p *cursor, b *leaderboard.Board) error {
 	var next struct {
 		ID   int64 `db:"id"`
 		Last int64 `db:"last_seq"`
@@ -156,7 +156,7 @@ func (f *Folder) moveToCurrent(ctx context.Context, p *place, b *leaderboard.Boa
 var errMoved = errors.New("the log was read on, or is another one")
 
 // fold continues to read the log of a period, and returns the number of notices.
-func (f *Folder) fold(ctx context.Context, p *place, b *leaderboard.Board) (told int, err error) {
+func (f *Folder) fold(ctx context.Context, p *cursor, b *leaderboard.Board) (told int, err error) {
 	s, err := f.read(ctx, p, b)
 	if err != nil {
 		return 0, err
@@ -177,7 +177,7 @@ func (f *Folder) fold(ctx context.Context, p *place, b *leaderboard.Board) (told
 // were erased or hidden since the log was read, and then it enters nothing. It looks for them after the events were
 // inserted: an erasure deletes entries before events, so either it finds the event and waits for it, or this search finds
 // that the entry is gone.
-func (f *Folder) enter(ctx context.Context, p *place, b *leaderboard.Board, s *span) (gone map[string]bool, err error) {
+func (f *Folder) enter(ctx context.Context, p *cursor, b *leaderboard.Board, s *span) (gone map[string]bool, err error) {
 	err = f.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		gone = nil
 		result, err := tx.ExecContext(ctx, "UPDATE notice_boards SET seq = ? WHERE board_id = ? AND period_id = ? AND seq = ?", s.to, p.Board, p.Period, p.Seq)

@@ -87,7 +87,7 @@ type logged struct {
 }
 
 // read finds out who was passed since a place in the log, in one state of the period.
-func (f *Folder) read(ctx context.Context, p *place, b *leaderboard.Board) (s *span, err error) {
+func (f *Folder) read(ctx context.Context, p *cursor, b *leaderboard.Board) (s *span, err error) {
 	look, err := f.db.Look(ctx)
 	if err != nil {
 		return nil, err

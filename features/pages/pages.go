@@ -47,5 +47,5 @@ func (h *handlers) nothing(w http.ResponseWriter, r *http.Request) {
 
 // console answers GET /console. It speaks English alone.
 func (h *handlers) console(w http.ResponseWriter, r *http.Request) {
-	h.site.render(w, r, http.StatusOK, "console", &view{Title: "Console", language: h.site.languages.english, place: place{base: h.site.base}})
+	h.site.render(w, r, http.StatusOK, "console", &view{Title: "Console", language: h.site.languages.english, place: linkBase{base: h.site.base}})
 }

@@ -2,14 +2,14 @@ package pages
 
 import "net/url"
 
-// place is the part of an address that all links within the pages have.
-type place struct {
+// linkBase is the part of an address that all links within the pages have.
+type linkBase struct {
 	base string // path below which the service is; "": the root
 	lang string // the language that the address names; "": none
 }
 
 // to returns the address of a page.
-func (p place) to(path string, v url.Values) string {
+func (p linkBase) to(path string, v url.Values) string {
 	if p.lang != "" {
 		if v == nil {
 			v = url.Values{}

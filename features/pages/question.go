@@ -24,10 +24,10 @@ type question struct {
 	limit                        int
 	embed                        bool
 	look                         string // of a frame: clear has no background, for overlays; dark is for dark ones
-	place                        place
+	place                        linkBase
 }
 
-func readQuestion(r *http.Request, of place) question {
+func readQuestion(r *http.Request, of linkBase) question {
 	v := r.URL.Query()
 	q := question{place: of, board: boardIn(r), window: v.Get("window"), period: v.Get("period"), mode: v.Get("mode"), member: v.Get("member"), limit: pageEntries}
 	q.embed = v.Get("embed") == "1"

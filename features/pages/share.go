@@ -34,7 +34,7 @@ type painter struct {
 	fonts *typefaces
 	made  string // names the fonts in ETags
 	kept  *bounded.Map[string, []byte]
-	turn  chan struct{} // holds one token, whose holder may draw
+	token chan struct{} // holds one token, whose holder may draw
 	drawn atomic.Int64
 }
 
@@ -45,8 +45,8 @@ func newPainter(otherFont []byte) (*painter, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(otherFont)
-	p := &painter{fonts: fonts, made: hex.EncodeToString(sum[:4]), kept: bounded.New[string, []byte](maxPictures, maxPictureBytes), turn: make(chan struct{}, 1)}
-	p.turn <- struct{}{}
+	p := &painter{fonts: fonts, made: hex.EncodeToString(sum[:4]), kept: bounded.New[string, []byte](maxPictures, maxPictureBytes), token: make(chan struct{}, 1)}
+	p.token <- struct{}{}
 	return p, nil
 }
 
@@ -68,8 +68,8 @@ func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, er
 	ctx, cancel := context.WithTimeout(ctx, pictureWait)
 	defer cancel()
 	select {
-	case <-p.turn:
-		defer func() { p.turn <- struct{}{} }()
+	case <-p.token:
+		defer func() { p.token <- struct{}{} }()
 	case <-ctx.Done():
 		return nil, errBusy
 	}
@@ -88,7 +88,7 @@ func (p *painter) get(ctx context.Context, name string, of *picture) ([]byte, er
 // picture answers GET /boards/{board}/picture.png.
 func (h *handlers) picture(w http.ResponseWriter, r *http.Request) {
 	l, a := h.site.languages.shared(r), newAsker(h.api, r)
-	q := readQuestion(r, place{base: h.site.base})
+	q := readQuestion(r, linkBase{base: h.site.base})
 	of := h.site.pictureOf(a, &q, l.drawn)
 	if of == nil {
 		if again := a.worst.Again(); again != "" {

@@ -114,7 +114,7 @@ func TestPictureFlood(t *testing.T) {
 	if n := len(s.painter.kept.All()); n > maxPictures {
 		t.Errorf("%d pictures are kept", n)
 	}
-	<-s.painter.turn // another one is drawn, and takes its time
+	<-s.painter.token // another one is drawn, and takes its time
 	r := httptest.NewRequest(http.MethodGet, "/boards/demo/picture.png?member=ada", http.NoBody)
 	w := httptest.NewRecorder()
 	if pages.ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {

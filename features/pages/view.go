@@ -12,7 +12,7 @@ import (
 // view is the data of a template.
 type view struct {
 	*language
-	place   place
+	place   linkBase
 	Others  []other // the languages
 	Title   string
 	Face    *face
@@ -35,13 +35,13 @@ type other struct {
 
 // view makes the data of a page in the language of its reader.
 func (s *Site) view(r *http.Request) *view {
-	v := &view{language: s.languages.of(r), Face: s.face, place: place{base: s.base}}
+	v := &view{language: s.languages.of(r), Face: s.face, place: linkBase{base: s.base}}
 	if named := s.languages.named(r); named != nil {
 		v.place.lang = named.Tag
 	}
 	path, query := r.URL.EscapedPath(), r.URL.Query()
 	for _, l := range s.languages.all {
-		v.Others = append(v.Others, other{l, place{s.base, l.Tag}.to(path, query), l == v.language})
+		v.Others = append(v.Others, other{l, linkBase{s.base, l.Tag}.to(path, query), l == v.language})
 	}
 	return v
 }

@@ -71,7 +71,7 @@ func (h *handlers) sendFound(c *httpapi.Call, on *httpapi.Target, found *leaderb
 			list = append(list, *e)
 		}
 	}
-	st, shown, err := h.Beside(c, on, &s.State, list)
+	st, shown, err := h.FindExtras(c, on, &s.State, list)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (Show) On(*leaderboard.Rules) bool { return true }
 // Find finds the profiles of an answer's members, in one query. When they cannot be looked up, those cached are shown and the
 // state is marked stale: there may be something newer. So it is when the look-up took so long that the answer is no longer the
 // newest.
-func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error) {
+func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Extra, error) {
 	members := make([]string, len(a.Entries))
 	for i := range members {
 		members[i] = a.Entries[i].Member
@@ -44,7 +44,7 @@ func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Beside, error
 // shownProfiles are the profiles of an answer's entries, nil for a member without one.
 type shownProfiles []*leaderboard.Profile
 
-// AddTo implements httpapi.Beside: a profile can change when the entries do not.
+// AddTo implements httpapi.Extra: a profile can change when the entries do not.
 func (list shownProfiles) AddTo(etag wire.ETag) wire.ETag {
 	etag = etag.Text("profiles")
 	for _, p := range list {
@@ -57,7 +57,7 @@ func (list shownProfiles) AddTo(etag wire.ETag) wire.ETag {
 	return etag
 }
 
-// AppendTo implements httpapi.Beside.
+// AppendTo implements httpapi.Extra.
 func (list shownProfiles) AppendTo(b []byte, i int) []byte {
 	p := list[i]
 	if p == nil {

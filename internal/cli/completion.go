@@ -93,7 +93,7 @@ func (t *typed) read(word string) {
 	}
 	if name, value, valued := strings.Cut(strings.TrimLeft(word, "-"), "="); strings.HasPrefix(word, "-") {
 		t.options[name] = value
-		if f := findFlag(t.command, name); f != nil && takesValue(f) && !valued {
+		if f := findFlag(t.command, name); f != nil && hasValue(f) && !valued {
 			t.awaits = f
 		}
 		return
@@ -105,7 +105,7 @@ func (t *typed) read(word string) {
 	t.args = append(t.args, word)
 }
 
-func takesValue(f cli.Flag) bool {
+func hasValue(f cli.Flag) bool {
 	documented, ok := f.(cli.DocGenerationFlag)
 	return ok && documented.TakesValue()
 }

@@ -32,5 +32,5 @@ func (p *Permits) Check() error {
 	return nil
 }
 
-// Taken returns how many permits are taken.
-func (p *Permits) Taken() int { return int(p.taken.Load()) }
+// InUse returns how many permits are taken.
+func (p *Permits) InUse() int { return int(p.taken.Load()) }

@@ -17,7 +17,7 @@ type Locks struct {
 	server *server
 	stop   context.CancelFunc
 	ping   sync.WaitGroup // the goroutine that pings
-	turn   chan struct{}  // holds a value while a goroutine uses the fields below, and while the server answers
+	sem    chan struct{}  // holds a value while a goroutine uses the fields below, and while the server answers
 
 	conn *sql.Conn // nil without locks
 	held map[Lock]bool
@@ -36,7 +36,7 @@ const lockName = "CONCAT('leaderboard-', ?, '-', LEFT(SHA2(DATABASE(), 256), 20)
 
 func newLocks(pool *sql.DB, s *server) *Locks {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &Locks{pool: pool, server: s, stop: stop, turn: make(chan struct{}, 1), held: map[Lock]bool{}}
+	l := &Locks{pool: pool, server: s, stop: stop, sem: make(chan struct{}, 1), held: map[Lock]bool{}}
 	l.ping.Go(func() { l.keep(ctx) })
 	return l
 }
@@ -141,8 +141,8 @@ func (l *Locks) use(ctx context.Context, ofUse func() bool, fn func(context.Cont
 	ctx, cancel := context.WithTimeout(ctx, TidyTimeout)
 	defer cancel()
 	select {
-	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
+	case l.sem <- struct{}{}:
+		defer func() { <-l.sem }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -205,9 +205,9 @@ func (l *Locks) drop() {
 func (l *Locks) keep(ctx context.Context) {
 	Every(ctx, locksPing, func() {
 		select {
-		case l.turn <- struct{}{}:
+		case l.sem <- struct{}{}:
 			l.pingOnce(ctx)
-			<-l.turn
+			<-l.sem
 		case <-ctx.Done():
 		}
 	})
@@ -247,8 +247,8 @@ func (l *Locks) pingOnce(ctx context.Context) {
 func (l *Locks) Close() error {
 	l.stop()
 	l.ping.Wait()
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
+	l.sem <- struct{}{}
+	defer func() { <-l.sem }()
 	if l.conn != nil {
 		l.drop()
 	}

@@ -80,12 +80,12 @@ func Enough(typed string) bool {
 type Search struct {
 	q     *leaderboard.ShownQuery
 	typed string
-	after place
-	found []place
+	after rankedName
+	found []rankedName
 }
 
-// place is the place of a name in the order of the result.
-type place struct {
+// rankedName is the place of a name in the order of the result.
+type rankedName struct {
 	leaderboard.ShownName
 
 	later bool // only a later word begins so
@@ -99,13 +99,13 @@ func NewSearch(q *leaderboard.ShownQuery) *Search {
 }
 
 // place returns the place of a name, and whether the name matches.
-func (s *Search) place(n leaderboard.ShownName) (p place, ok bool) {
+func (s *Search) place(n leaderboard.ShownName) (p rankedName, ok bool) {
 	shown := bare(cmp.Or(n.Folded, n.Member))
 	if s.q.Whole {
-		return place{n, false}, shown == s.typed
+		return rankedName{n, false}, shown == s.typed
 	}
 	begins := strings.HasPrefix(shown, s.typed)
-	return place{n, !begins}, begins || later(shown, s.typed)
+	return rankedName{n, !begins}, begins || later(shown, s.typed)
 }
 
 // Add looks at a name.
@@ -117,7 +117,7 @@ func (s *Search) Add(n leaderboard.ShownName) {
 
 // Found returns the first of the names that were found.
 func (s *Search) Found() []leaderboard.ShownName {
-	slices.SortFunc(s.found, place.compare)
+	slices.SortFunc(s.found, rankedName.compare)
 	out := make([]leaderboard.ShownName, min(len(s.found), s.q.Limit))
 	for i := range out {
 		out[i] = s.found[i].ShownName
@@ -125,7 +125,7 @@ func (s *Search) Found() []leaderboard.ShownName {
 	return out
 }
 
-func (p place) compare(other place) int {
+func (p rankedName) compare(other rankedName) int {
 	last := func(is bool) int {
 		if is {
 			return 1

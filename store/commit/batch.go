@@ -26,7 +26,7 @@ type Events struct {
 // committer carries batches out. All methods may be called concurrently.
 type committer struct {
 	db      *mysql.DB
-	memory  *boards.Memory
+	memory  *boards.Cache
 	parts   []Part
 	boards  *boardMutexes
 	tell    Events

@@ -18,7 +18,7 @@ import (
 type transaction struct {
 	*mysql.Tx
 	db     *mysql.DB
-	memory *boards.Memory
+	memory *boards.Cache
 	parts  []Part
 	text   *mysql.Text // of the packet under way
 }

@@ -119,7 +119,7 @@ func TestBudget(t *testing.T) {
 // TestLockOrder: several boards are locked in the order of their ids, not of their names.
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
-	tx := &transaction{memory: boards.NewMemory()}
+	tx := &transaction{memory: boards.NewCache()}
 	var names []string
 	for name, id := range map[string]int64{"a": 7, "b": 3, "c": 1 << 40, "d": 5} {
 		tx.memory.Put(&boards.Known{Board: leaderboard.Board{ID: id, Name: name}})

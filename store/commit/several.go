@@ -30,7 +30,7 @@ func dropBlocked(reqs []request, blocked string) []request {
 // does not take their mutexes and locks, which one of their steps may hold for seconds. The database is asked only about
 // boards that are not remembered as ordinary boards. A board that is remembered as derived is checked too, because another
 // server may have made it an ordinary board. When no answer comes, the locks decide as for any board.
-func derivedAmong(d *mysql.DB, memory *boards.Memory, names []string) map[string]bool {
+func derivedAmong(d *mysql.DB, memory *boards.Cache, names []string) map[string]bool {
 	unsure := slices.DeleteFunc(names, func(name string) bool {
 		k, ok := memory.Get(name)
 		return ok && k.Board.Rules.Derive == nil

@@ -19,7 +19,7 @@ type Writer struct {
 }
 
 // New returns a Writer to whose transactions features add parts, after the part for hidden members.
-func New(d *mysql.DB, m *boards.Memory, limits Limits, events Events, parts ...Part) *Writer {
+func New(d *mysql.DB, m *boards.Cache, limits Limits, events Events, parts ...Part) *Writer {
 	boards := newBoardMutexes(d.Config.LockWait + time.Second)
 	q := newQueues(limits, boards)
 	w := &Writer{queues: q, committer: committer{db: d, memory: m, parts: append([]Part{hiding{}}, parts...), tell: events, boards: boards}}

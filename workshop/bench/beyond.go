@@ -26,7 +26,7 @@ func (w *world) measureBeyond(ctx context.Context, rep *report) error {
 	if err := w.keepTop(ctx, beyondTopN); err != nil {
 		return err
 	}
-	err := w.ask(ctx, rep, []question{
+	err := w.measure(ctx, rep, []question{
 		{"rank of a random member of all", memberRequest(w.members), "≥ 0.1", ""},
 		{"around ±5 of a random member", aroundRequest(w.members), "≥ 0.05", ""},
 		{"page of 100 at a random depth", pageRequest(w.members, pageOf), "≥ 0.05", ""},

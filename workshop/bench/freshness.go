@@ -193,7 +193,7 @@ func (p *pollers) connection(ctx context.Context, start time.Time) error {
 		}
 		buf = p.kinds[n%int64(len(p.kinds))](0, 0, buf[:0])
 		got := poll{sent: time.Now()}
-		body, err := w.ask(buf)
+		body, err := w.send(buf)
 		got.got = time.Now()
 		var status *statusError
 		switch {

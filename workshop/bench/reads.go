@@ -28,7 +28,7 @@ func (w *world) measureReads(ctx context.Context, rep *report) error {
 	if err := w.serveResident(ctx); err != nil {
 		return err
 	}
-	return w.ask(ctx, rep, []question{
+	return w.measure(ctx, rep, []question{
 		{"page of the top 10", topRequest(10), "≥ 0.85", "≤ 1.15"},
 		{"page of the top 100", topRequest(pageOf), "≥ 0.85", "≤ 1.15"},
 		{"rank of a random member of all", memberRequest(w.members), "≥ 0.75", ""},
@@ -117,11 +117,11 @@ func (s *side) pace() string {
 	return fmt.Sprintf("%s/s, %s", thousands(median(s.rates)), inMicros(time.Duration(median(s.cpus))))
 }
 
-// ask sends questions to the service, in turn with a bare handler that returns the same bytes.
-func (w *world) ask(ctx context.Context, rep *report, questions []question) error {
+// measure sends questions to the service, in turn with a bare handler that returns the same bytes.
+func (w *world) measure(ctx context.Context, rep *report, questions []question) error {
 	for _, q := range questions {
 		var here, bare side
-		if err := w.askBoth(ctx, q.request, &here, &bare); err != nil {
+		if err := w.measureBoth(ctx, q.request, &here, &bare); err != nil {
 			return fmt.Errorf("%s: %w", q.what, err)
 		}
 		rep.addRead(&q, &here, &bare)
@@ -133,13 +133,13 @@ func (w *world) ask(ctx context.Context, rep *report, questions []question) erro
 	return nil
 }
 
-func (w *world) askBoth(ctx context.Context, request requester, here, bare *side) error {
+func (w *world) measureBoth(ctx context.Context, request requester, here, bare *side) error {
 	conn, err := dial(w.addr, answerLimit)
 	if err != nil {
 		return err
 	}
 	defer conn.close()
-	body, err := conn.ask(request(0, 0, nil))
+	body, err := conn.send(request(0, 0, nil))
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func TestAsk(t *testing.T) {
 		sayState(w, "local", 7, n.Add(1)%3 == 0)
 	})
 	var here, bare side
-	if err := w.askBoth(t.Context(), topRequest(10), &here, &bare); err != nil {
+	if err := w.measureBoth(t.Context(), topRequest(10), &here, &bare); err != nil {
 		t.Fatal(err)
 	}
 	if len(here.rates) != readPairs || len(bare.rates) != readPairs || here.p50s[0] < 5*time.Millisecond || bare.p50s[0] <= 0 || ratioOf(here.rates, bare.rates) <= 0 {

@@ -113,7 +113,7 @@ func (w *world) manyStreams(ctx context.Context, rep *report) error {
 	for i := range max(3, int(streamRounds*w.pace)) {
 		seen.begin(n + len(few))
 		change := fmt.Appendf(nil, `{"entries":[{"member":%q,"score":%d}]}`, appendMember(nil, 0), time.Now().Unix()+int64(i))
-		if _, err := conn.ask(appendPost(nil, boardPath+"/scores", change)); err != nil {
+		if _, err := conn.send(appendPost(nil, boardPath+"/scores", change)); err != nil {
 			return err
 		}
 		select {

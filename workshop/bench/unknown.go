@@ -71,7 +71,7 @@ func (w *world) measureUnknown(ctx context.Context, rep *report) (err error) {
 	if err := u.keepBusy(); err != nil {
 		return err
 	}
-	imported, err := u.ask(ctx, unknownBoard, unknownSeconds, true)
+	imported, err := u.load(ctx, unknownBoard, unknownSeconds, true)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (u *unknown) lost(ctx context.Context, rep *report, alone time.Duration) er
 			case unknownBoard:
 				length = unknownSeconds
 			}
-			got, err := u.ask(ctx, board, length, true)
+			got, err := u.load(ctx, board, length, true)
 			if err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func (u *unknown) changed(ctx context.Context, rep *report) error {
 	if err := u.resident(ctx, leaderboard.ResidentNever); err != nil {
 		return err
 	}
-	got, err := u.ask(ctx, unknownBoard, unknownSeconds, false)
+	got, err := u.load(ctx, unknownBoard, unknownSeconds, false)
 	if err != nil {
 		return err
 	}
@@ -298,9 +298,9 @@ func memberOf(board string, members int) requester {
 	}
 }
 
-// ask lets many connections read a board, "" for no board, while some read the second board. They are at speed once most
+// load lets many connections read a board, "" for no board, while some read the second board. They are at speed once most
 // answers come from memory, unless the board must not be there.
-func (u *unknown) ask(ctx context.Context, board string, seconds float64, inMemory bool) (*askedUnknown, error) {
+func (u *unknown) load(ctx context.Context, board string, seconds float64, inMemory bool) (*askedUnknown, error) {
 	length := u.seconds(seconds)
 	got := &askedUnknown{}
 	before, err := u.limited(ctx)

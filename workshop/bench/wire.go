@@ -48,8 +48,8 @@ func (w *wire) skim(request []byte) (said, error) {
 	return skim(w.r)
 }
 
-// ask sends a request and returns the body of the answer; an error answer is an error here.
-func (w *wire) ask(request []byte) ([]byte, error) {
+// send sends a request and returns the body of the answer; an error answer is an error here.
+func (w *wire) send(request []byte) ([]byte, error) {
 	if _, err := w.conn.Write(request); err != nil {
 		return nil, err
 	}

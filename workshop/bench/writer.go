@@ -70,7 +70,7 @@ func (w *writer) connection(ctx context.Context, addr string, members int, next 
 			continue
 		}
 		buf = appendSubmit(buf[:0], benchBoard, members, 1)
-		body, err := conn.ask(buf)
+		body, err := conn.send(buf)
 		if err != nil {
 			return err
 		}

@@ -131,7 +131,7 @@ func (s *service) fillOverHTTP(board string, members int, more string) error {
 	defer conn.close()
 	for from := 0; from < members; from += bulkRows {
 		request := appendScores(nil, board, "", min(bulkRows, members-from), more, func(i int) int { return from + i })
-		if _, err := conn.ask(request); err != nil {
+		if _, err := conn.send(request); err != nil {
 			return err
 		}
 	}

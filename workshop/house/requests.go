@@ -60,10 +60,10 @@ func requests() []request {
 			return err
 		}},
 		{"a rank in memory", 44, 11, func(ctx context.Context, c *client.Client) error {
-			return askRank(ctx, c, inMemory, "m17", leaderboard.SourceLocal)
+			return readRank(ctx, c, inMemory, "m17", leaderboard.SourceLocal)
 		}},
 		{"a rank beyond memory", 52, 14, func(ctx context.Context, c *client.Client) error {
-			return askRank(ctx, c, beyond, "m17", leaderboard.SourceMySQL)
+			return readRank(ctx, c, beyond, "m17", leaderboard.SourceMySQL)
 		}},
 		{"a rebuild", 48, 12, func(ctx context.Context, c *client.Client) error {
 			_, _, err := c.Rebuild(ctx, beyond, client.RebuildOptions{Wait: patience})
@@ -72,8 +72,8 @@ func requests() []request {
 	}
 }
 
-// askRank asks for the rank of a member, and wants the answer from one source.
-func askRank(ctx context.Context, c *client.Client, board, member string, source leaderboard.Source) error {
+// readRank asks for the rank of a member, and wants the answer from one source.
+func readRank(ctx context.Context, c *client.Client, board, member string, source leaderboard.Source) error {
 	e, err := c.Member(ctx, board, member, client.ReadQuery{})
 	if err == nil && e.Source != source {
 		return fmt.Errorf("the rank on board %s comes from %s, want %s", board, e.Source, source)
@@ -216,7 +216,7 @@ func (s *server) fill(ctx context.Context) error {
 	return poll(ctx, func() error {
 		next++ // an answer that was given before may be kept
 		member := "m" + strconv.Itoa(next)
-		return errors.Join(askRank(ctx, s.api, inMemory, member, leaderboard.SourceLocal), askRank(ctx, s.api, beyond, member, leaderboard.SourceMySQL))
+		return errors.Join(readRank(ctx, s.api, inMemory, member, leaderboard.SourceLocal), readRank(ctx, s.api, beyond, member, leaderboard.SourceMySQL))
 	})
 }
 
@@ -249,7 +249,7 @@ func (s *server) observe(ctx context.Context, request func() error) (blocks, err
 	if err := wait(ctx, quiet); err != nil {
 		return nil, err
 	}
-	if err := s.ask(ctx, "/clear"); err != nil {
+	if err := s.send(ctx, "/clear"); err != nil {
 		return nil, err
 	}
 	if request != nil {
@@ -265,7 +265,7 @@ func (s *server) observe(ctx context.Context, request func() error) (blocks, err
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := s.ask(ctx, "/write?dir="+url.QueryEscape(dir)); err != nil {
+	if err := s.send(ctx, "/write?dir="+url.QueryEscape(dir)); err != nil {
 		return nil, err
 	}
 	profile := filepath.Join(dir, "profile")
@@ -276,8 +276,8 @@ func (s *server) observe(ctx context.Context, request func() error) (blocks, err
 	return parseProfile(string(text)), err
 }
 
-// ask sends a request through the server's door.
-func (s *server) ask(ctx context.Context, address string) error {
+// send sends a request through the server's door.
+func (s *server) send(ctx context.Context, address string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://house"+address, nil)
 	if err != nil {
 		return err

@@ -72,7 +72,7 @@ func ofWriting() []mutant {
 		},
 		{
 			"A8", "what was known of an entry is shown when it comes back", "features/metadata/known.go",
-			"k.bodies.Delete(place{period, member})", "_ = f", "features/metadata TestKnown",
+			"k.bodies.Delete(memberKey{period, member})", "_ = f", "features/metadata TestKnown",
 		},
 		{
 			"A8", "metadata is shown in answers after commits that were not heard of", "features/metadata/known.go",

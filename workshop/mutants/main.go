@@ -182,7 +182,7 @@ func (t *tree) breakOne(ctx context.Context, o options, v *verdict) (err error) 
 		return errors.Join(ctx.Err(), os.WriteFile(filepath.Join(os.TempDir(), "leaderboard-mutant.log"), []byte(err.Error()), 0o644))
 	}
 	out, took, failed := test(ctx, &broke, pattern(v.testName()), o.timeout)
-	v.took, v.what = took, judge(v.testName(), out, failed)
+	v.took, v.what = took, verdictOf(v.testName(), out, failed)
 	return ctx.Err()
 }
 
@@ -198,8 +198,8 @@ func test(ctx context.Context, p *program.Program, pattern string, timeout time.
 // pattern returns the regular expression that names one test, or one subtest.
 func pattern(test string) string { return "^" + strings.ReplaceAll(test, "/", "$/^") + "$" }
 
-// judge returns the verdict of a test's run on a broken program. A program that could not run its tests proves nothing.
-func judge(test, out string, failed error) string {
+// verdictOf returns the verdict of a test's run on a broken program. A program that could not run its tests proves nothing.
+func verdictOf(test, out string, failed error) string {
 	if failed == nil {
 		return verdictGreen
 	}

@@ -75,7 +75,7 @@ func TestJudge(t *testing.T) {
 		{"panic: test timed out after 2m0s\n", failed, verdictRed},
 		{"test servers: no MySQL\n", failed, verdictNone},
 	} {
-		if got := judge("TestX/sub", c.out, c.err); got != c.want {
+		if got := verdictOf("TestX/sub", c.out, c.err); got != c.want {
 			t.Errorf("%q: %s, want %s", c.out, got, c.want)
 		}
 	}

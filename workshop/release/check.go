@@ -212,7 +212,7 @@ func checkDev(program string) (err error) {
 	lines := bufio.NewScanner(out)
 	for problem == nil && lines.Scan() {
 		if m := devAddress.FindStringSubmatch(lines.Text()); m != nil {
-			if problem = askDemo(ctx, m[1]); problem == nil {
+			if problem = readDemo(ctx, m[1]); problem == nil {
 				fmt.Println("leaderboard dev: it serves its demo board")
 			}
 			break
@@ -231,8 +231,8 @@ func checkDev(program string) (err error) {
 	return problem
 }
 
-// askDemo asks a server for the first of its demo board.
-func askDemo(ctx context.Context, address string) error {
+// readDemo asks a server for the first of its demo board.
+func readDemo(ctx context.Context, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/v1/boards/demo/top?limit=1", http.NoBody)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func TestKnots(t *testing.T) {
 	}
 	for _, dir := range dirs {
 		knot := largestKnot(c.leans(dir))
-		if wrong := judgeKnot(len(knot), exceptions[dir]); wrong != "" {
+		if wrong := knotFault(len(knot), exceptions[dir]); wrong != "" {
 			t.Errorf("%s: %s: %s", dir, wrong, strings.Join(knot, " "))
 		}
 		delete(exceptions, dir)
@@ -46,9 +46,9 @@ func TestKnots(t *testing.T) {
 	}
 }
 
-// judgeKnot describes the fault of a package's largest knot, or "". An exception, 0 for none, can only shrink: an exception
+// knotFault describes the fault of a package's largest knot, or "". An exception, 0 for none, can only shrink: an exception
 // that is larger than needed is wrong too.
-func judgeKnot(files, exception int) string {
+func knotFault(files, exception int) string {
 	switch {
 	case exception != 0 && (exception <= maxKnot || files < exception):
 		return fmt.Sprintf("the exception for %d files is larger than needed, %d reach each other", exception, files)
@@ -68,7 +68,7 @@ func TestJudgeKnot(t *testing.T) {
 	}{
 		{maxKnot, 0, true}, {maxKnot + 1, 0, false}, {20, 20, true}, {21, 20, false}, {19, 20, false}, {maxKnot, maxKnot, false}, {1, 20, false},
 	} {
-		if wrong := judgeKnot(c.files, c.exception); (wrong == "") != c.good {
+		if wrong := knotFault(c.files, c.exception); (wrong == "") != c.good {
 			t.Errorf("%d files with an exception for %d: %q", c.files, c.exception, wrong)
 		}
 	}

@@ -100,7 +100,7 @@ func TestPrint(t *testing.T) {
 			p := open(t, s, "/boards/paper?limit=60&mode=tied&member=m002")
 			p.awaitText(".ranking", "m059")
 			p.awaitText(".around", "m002")
-			tell(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+			command(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
 			p.await(`matchMedia("print").matches`)
 			if shown := eval[string](p, `[...document.querySelectorAll(".masthead, .tools, .periods, .turn, input, select, button")].filter(e => e.checkVisibility()).map(e => e.outerHTML.slice(0, 80)).join("\n")`); shown != "" {
 				t.Errorf("on paper is\n%s", shown)
@@ -112,7 +112,7 @@ func TestPrint(t *testing.T) {
 			if faults := eval[[]string](p, faultsOfText); len(faults) > 0 {
 				t.Errorf("texts on paper:\n%s", strings.Join(faults, "\n"))
 			}
-			pdf := tell(p, page.PrintToPDF, page.PrintToPDFParams{})
+			pdf := command(p, page.PrintToPDF, page.PrintToPDFParams{})
 			if n := bytes.Count(pdf.Data, []byte("/Type /Page\n")); n < 2 || n > 4 {
 				t.Errorf("60 rows take %d pages", n)
 			}

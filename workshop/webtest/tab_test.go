@@ -81,7 +81,7 @@ func openURL(t *testing.T, s screen, address string) *tab {
 	t.Cleanup(func() {
 		if t.Failed() {
 			p.shoot(filepath.Join(failures(t), strings.NewReplacer("/", "-").Replace(t.Name())+".png"))
-			p.tellRefusals()
+			p.logRefusals()
 		}
 		stop()
 		cancel()
@@ -91,12 +91,12 @@ func openURL(t *testing.T, s screen, address string) *tab {
 	if s.dark {
 		scheme = "dark"
 	}
-	tell(p, network.Enable, network.EnableParams{})
-	tell(p, log.Enable, cdp.Empty{})
-	tell(p, runtime.Enable, cdp.Empty{})
-	tell(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.width < 600})
-	tell(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	tell(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: s.noScript})
+	command(p, network.Enable, network.EnableParams{})
+	command(p, log.Enable, cdp.Empty{})
+	command(p, runtime.Enable, cdp.Empty{})
+	command(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.width < 600})
+	command(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	command(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: s.noScript})
 	p.do(chromedp.Navigate(address))
 	return p
 }
@@ -138,8 +138,8 @@ func (p *tab) hear(event any) {
 	}
 }
 
-// tellRefusals logs the error answers: the time, and the text of the answer.
-func (p *tab) tellRefusals() {
+// logRefusals logs the error answers: the time, and the text of the answer.
+func (p *tab) logRefusals() {
 	p.mu.Lock()
 	refusals := p.refusals
 	p.mu.Unlock()
@@ -201,8 +201,8 @@ next:
 	}
 }
 
-// tell sends a command of the protocol to the browser.
-func tell[P, R any](p *tab, command cdp.Command[P, R], params P) R {
+// command sends a command of the protocol to the browser.
+func command[P, R any](p *tab, command cdp.Command[P, R], params P) R {
 	p.t.Helper()
 	out, err := chromedp.Call(p.ctx, command, params)
 	if err != nil {

@@ -180,15 +180,15 @@ func TestRoutesDoNotOverlap(t *testing.T) {
 	rows := table()
 	for i := range rows {
 		for j := range rows {
-			if i != j && rows[i].Method == rows[j].Method && takes(rows[j].Path, concrete(rows[i].Path)) {
+			if i != j && rows[i].Method == rows[j].Method && matches(rows[j].Path, concrete(rows[i].Path)) {
 				t.Errorf("%s %s is also taken by %s", rows[i].Method, rows[i].Path, rows[j].Path)
 			}
 		}
 	}
 }
 
-// takes reports whether a route with a path takes a request.
-func takes(path, asked string) bool {
+// matches reports whether a route with a path takes a request.
+func matches(path, asked string) bool {
 	of, parts := strings.Split(path, "/"), strings.Split(asked, "/")
 	for i, part := range of {
 		if len(of) != len(parts) || !strings.HasPrefix(part, "{") && part != parts[i] {

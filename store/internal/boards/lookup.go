@@ -16,7 +16,7 @@ import (
 // Lookup finds boards with their current periods.
 type Lookup struct {
 	DB     *mysql.DB
-	Memory *Memory
+	Memory *Cache
 	// Lock runs a transaction that locks a board, unless another session is known to keep it locked, and commits it.
 	Lock func(ctx context.Context, board string, fn func(*sqlx.Tx) error) error
 }
@@ -119,14 +119,14 @@ type Known struct {
 // memoryBoards is the greatest number of boards that a process remembers: the boards that it worked on last.
 const memoryBoards = 10_000
 
-// Memory is a process's memory of boards, by name. All methods may be called concurrently.
-type Memory struct{ boards *bounded.Map[string, *Known] }
+// Cache is a process's memory of boards, by name. All methods may be called concurrently.
+type Cache struct{ boards *bounded.Map[string, *Known] }
 
-// NewMemory returns an empty Memory.
-func NewMemory() *Memory { return &Memory{bounded.New[string, *Known](memoryBoards, 0)} }
+// NewCache returns an empty Cache.
+func NewCache() *Cache { return &Cache{bounded.New[string, *Known](memoryBoards, 0)} }
 
 // Get returns the memory of a board; false with a zero Known if the board is not remembered.
-func (m *Memory) Get(name string) (*Known, bool) {
+func (m *Cache) Get(name string) (*Known, bool) {
 	if k, ok := m.boards.Get(name); ok {
 		return k, true
 	}
@@ -134,14 +134,14 @@ func (m *Memory) Get(name string) (*Known, bool) {
 }
 
 // Put remembers a board.
-func (m *Memory) Put(k *Known) { m.boards.Put(k.Board.Name, 0, k) }
+func (m *Cache) Put(k *Known) { m.boards.Put(k.Board.Name, 0, k) }
 
 // Forget forgets a board.
-func (m *Memory) Forget(name string) { m.boards.Delete(name) }
+func (m *Cache) Forget(name string) { m.boards.Delete(name) }
 
 // Calendar returns the calendar of a board's rules, from memory when the same version is known. It lacks windows when this
 // machine does not know the time zone.
-func (m *Memory) Calendar(b *leaderboard.Board) leaderboard.Calendar {
+func (m *Cache) Calendar(b *leaderboard.Board) leaderboard.Calendar {
 	if k, ok := m.Get(b.Name); ok && k.Board.ID == b.ID && k.Board.Version == b.Version && k.Board.UpdatedTime == b.UpdatedTime {
 		return k.Calendar
 	}

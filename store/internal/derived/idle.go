@@ -47,7 +47,7 @@ type idle struct {
 	from, until leaderboard.Micros // of the clock: the sources are these in [from, until)
 	names       []namedEdition     // the boards that the rule names; a missing board has the zero edition
 	periods     []periodSeq
-	missing     []place // periods that do not exist
+	missing     []periodKey // periods that do not exist
 }
 
 // progress is a derived board with its rules, and how many steps it has taken.
@@ -127,8 +127,8 @@ type inputs struct {
 	clock   leaderboard.Micros // of the database, when it was asked first
 	boards  map[int64]progress // by id
 	names   map[string]edition
-	periods map[int64]int64 // last_seq by id
-	places  map[place]bool  // of periods that were missing; true: the period exists now
+	periods map[int64]int64    // last_seq by id
+	places  map[periodKey]bool // of periods that were missing; true: the period exists now
 }
 
 // same reports whether all inputs are unchanged.
@@ -146,12 +146,12 @@ func (n *inputs) same(was *idle) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(was.missing, func(at place) bool { return n.places[at] })
+	return !slices.ContainsFunc(was.missing, func(at periodKey) bool { return n.places[at] })
 }
 
 // inputsOf asks for everything that these boards, nil ones aside, had read.
 func (o *overview) inputsOf(ctx context.Context, idles []*idle) (*inputs, error) {
-	n := &inputs{names: map[string]edition{}, boards: map[int64]progress{}, periods: map[int64]int64{}, places: map[place]bool{}}
+	n := &inputs{names: map[string]edition{}, boards: map[int64]progress{}, periods: map[int64]int64{}, places: map[periodKey]bool{}}
 	var ids []int64
 	for _, was := range idles {
 		if was == nil {
@@ -257,7 +257,7 @@ func (o *overview) readPlaces(ctx context.Context, n *inputs) error {
 				starts                  time.Time
 			)
 			err := rows.Scan(&id, &board, &window, &starts, &seq, &entries)
-			n.places[place{board, leaderboard.Window(window), leaderboard.MicrosOf(starts)}] = true
+			n.places[periodKey{board, leaderboard.Window(window), leaderboard.MicrosOf(starts)}] = true
 			return err
 		})
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 // snapshots reads derived boards and the states of their sources.
 type snapshots struct {
 	db     *mysql.DB
-	memory *boards.Memory
+	memory *boards.Cache
 	nested *bounded.Map[nestedSource, bool] // logged already, as often as rules change
 }
 
@@ -178,13 +178,13 @@ func (d *derivation) readPeriods(ctx context.Context, sources map[int64]leaderbo
 	for id, b := range sources {
 		ids[b.Name] = id
 	}
-	var places []place
+	var places []periodKey
 	for _, s := range d.desired {
 		if s.Found {
-			places = append(places, place{ids[s.Board], s.Window, s.StartsAt})
+			places = append(places, periodKey{ids[s.Board], s.Window, s.StartsAt})
 		}
 	}
-	found := map[place]int64{}
+	found := map[periodKey]int64{}
 	if len(places) > 0 {
 		if err := d.scanStates(ctx, placesQuery(places), sources, found); err != nil {
 			return err
@@ -192,7 +192,7 @@ func (d *derivation) readPeriods(ctx context.Context, sources map[int64]leaderbo
 	}
 	for i := range d.desired {
 		if s := &d.desired[i]; s.Found {
-			s.periodID = found[place{ids[s.Board], s.Window, s.StartsAt}]
+			s.periodID = found[periodKey{ids[s.Board], s.Window, s.StartsAt}]
 		}
 	}
 	var left []int64
@@ -208,7 +208,7 @@ func (d *derivation) readPeriods(ctx context.Context, sources map[int64]leaderbo
 	return d.scanStates(ctx, query, sources, found)
 }
 
-func (d *derivation) scanStates(ctx context.Context, query string, sources map[int64]leaderboard.Board, found map[place]int64) error {
+func (d *derivation) scanStates(ctx context.Context, query string, sources map[int64]leaderboard.Board, found map[periodKey]int64) error {
 	rows, err := d.q.QueryContext(ctx, d.db.Limited(query))
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (d *derivation) scanStates(ctx context.Context, query string, sources map[i
 		if !ok {
 			continue // of a board that was deleted, or is derived now
 		}
-		found[place{board, leaderboard.Window(window), leaderboard.MicrosOf(starts)}] = id
+		found[periodKey{board, leaderboard.Window(window), leaderboard.MicrosOf(starts)}] = id
 		d.periods[id] = state{lastSeq: lastSeq, entries: entries, codec: rank.CodecOf(&b.Rules)}
 	}
 	return rows.Err()
@@ -244,7 +244,7 @@ func (d *derivation) idle() *idle {
 		case s.periodID != 0:
 			i.periods = append(i.periods, periodSeq{s.periodID, d.periods[s.periodID].lastSeq})
 		case s.Found:
-			i.missing = append(i.missing, place{d.named[s.Board].id, s.Window, s.StartsAt})
+			i.missing = append(i.missing, periodKey{d.named[s.Board].id, s.Window, s.StartsAt})
 		}
 	}
 	return i

@@ -13,7 +13,7 @@ import (
 
 // CheckSources refuses boards that cannot be sources, and sources that could not have entries. A rule that the board has
 // already (old) is not refused because its sources have changed since.
-func CheckSources(ctx context.Context, d *mysql.DB, tx *sqlx.Tx, m *boards.Memory, name string, old, rules *leaderboard.Rules) error {
+func CheckSources(ctx context.Context, d *mysql.DB, tx *sqlx.Tx, m *boards.Cache, name string, old, rules *leaderboard.Rules) error {
 	if rules.Derive == nil || reflect.DeepEqual(old.Derive, rules.Derive) {
 		return nil
 	}
@@ -73,7 +73,7 @@ func sourceBoards(ctx context.Context, q mysql.Querier, query string) ([]leaderb
 }
 
 // sourcesAmong finds sources among boards.
-func sourcesAmong(m *boards.Memory, found []leaderboard.Board) leaderboard.FindSource {
+func sourcesAmong(m *boards.Cache, found []leaderboard.Board) leaderboard.FindSource {
 	sources := make(map[string]leaderboard.SourceBoard, len(found))
 	for i := range found {
 		b := &found[i]
@@ -87,8 +87,8 @@ func sourcesAmong(m *boards.Memory, found []leaderboard.Board) leaderboard.FindS
 	}
 }
 
-// place is how a period is found.
-type place struct {
+// periodKey is how a period is found.
+type periodKey struct {
 	board    int64
 	window   leaderboard.Window
 	startsAt leaderboard.Micros
@@ -97,7 +97,7 @@ type place struct {
 const selectStates = "SELECT id, board_id, window_name, starts_at, last_seq, entry_count FROM periods"
 
 // placesQuery finds periods by their places.
-func placesQuery(places []place) string {
+func placesQuery(places []periodKey) string {
 	t := (&mysql.Text{}).Str(selectStates + " FORCE INDEX (periods_start) WHERE state <> 'deleting' AND (")
 	for i, at := range places {
 		if i > 0 {

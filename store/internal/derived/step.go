@@ -42,7 +42,7 @@ type Stepper struct {
 }
 
 // New returns a Stepper whose transactions change at most a number of rows each.
-func New(d *mysql.DB, m *boards.Memory, w *commit.Writer, rows int) *Stepper {
+func New(d *mysql.DB, m *boards.Cache, w *commit.Writer, rows int) *Stepper {
 	return &Stepper{snapshots: snapshots{db: d, memory: m, nested: bounded.New[nestedSource, bool](nestedLogged, 0)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, idle: map[int64]*idle{}}}
 }
 
