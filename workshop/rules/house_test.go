@@ -87,6 +87,27 @@ func TestAgesAreOfTheTimeThatPasses(t *testing.T) {
 	}
 }
 
+// TestRedisClientsStayInside denies the client types of go-redis outside of the folders that need them: a package with one of
+// them among its types, or in a function that it inlines, compiles 4,464 methods of the library, for about a second.
+func TestRedisClientsStayInside(t *testing.T) {
+	t.Parallel()
+	clients := regexp.MustCompile(`\bredis\.(\w*(Client|Options)|Tx|Conn|Ring|PubSub)\b`)
+	inside := []string{"cache/topn", "cache/cachetest", "features/quotas", "internal/devserver", "internal/testenv"}
+	found := map[string]bool{}
+	for _, file := range goFiles(t) {
+		if isTest(file) || strings.HasPrefix(file, "workshop/") || !clients.MatchString(readDoc(t, file)) {
+			continue
+		}
+		found[path.Dir(file)] = true
+		if !slices.Contains(inside, path.Dir(file)) {
+			t.Errorf("%s names a client of go-redis: take topn.Client or redis.Cmdable", file)
+		}
+	}
+	if len(found) < len(inside) {
+		t.Errorf("clients are named in %d folders, %d are listed", len(found), len(inside))
+	}
+}
+
 // TestLeaksAreLookedFor requires each package that starts goroutines to look, after its tests, for goroutines that are
 // left: its TestMain ends in testenv.Main or in leaks.Main (promise F5).
 func TestLeaksAreLookedFor(t *testing.T) {
