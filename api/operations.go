@@ -165,7 +165,7 @@ var operations = []Operation{
 	{ID: "getAsset", Method: "GET", Path: "/assets/{file}", Access: AccessAnyone},
 	{ID: "getMetrics", Method: "GET", Path: "/metrics", Access: AccessAnyone},
 	{ID: "listSubmissions", Method: "GET", Path: "/v1/boards/{board}/members/{member}/submissions", Access: AccessWriters, Query: ListQuery{}, List: "submissions", Heavy: 1},
-	{ID: "getRace", Method: "GET", Path: "/v1/boards/{board}/race", Access: AccessReaders, Heavy: 2},
+	{ID: "getRace", Method: "GET", Path: "/v1/boards/{board}/race", Access: AccessReaders, Query: RaceQuery{}, Heavy: 3},
 	{ID: "getActivity", Method: "GET", Path: "/v1/boards/{board}/activity", Access: AccessWriters, Query: ActivityQuery{}, Heavy: 5},
 	{ID: "listIssuers", Method: "GET", Path: "/v1/issuers", Access: AccessAdmins, Query: ListQuery{}, List: "issuers"},
 	{ID: "getIssuer", Method: "GET", Path: "/v1/issuers/{name}", Access: AccessAdmins},

@@ -191,6 +191,12 @@ type CombinedAroundQuery struct {
 	After       *int `query:"after" range:"0,500" default:"5"`
 }
 
+// RaceQuery asks for a race.
+type RaceQuery struct {
+	Window leaderboard.Window `query:"window"`                   // "": the board's first
+	Period string             `query:"period" default:"current"` // "": current
+}
+
 // StandingsQuery asks for a member on many boards.
 type StandingsQuery struct {
 	BoardsQuery `without:"profiles"`

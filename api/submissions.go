@@ -66,12 +66,14 @@ type RunnerPoint struct {
 	Score int64     `json:"score"`
 }
 
-// Race is the places of the first ten of a board among each other over time, as their submissions are recorded.
+// Race is the places and scores of the first ten of a period over time, as their submissions are recorded, or at the ends of
+// shorter periods.
 type Race struct {
 	Board   string             `json:"board"`
 	Window  leaderboard.Window `json:"window"`
 	Period  string             `json:"period"`
-	Record  string             `json:"record"`  // the rule of the board now; none: no moments
-	Moments []time.Time        `json:"moments"` // the oldest first; the last is now
-	Runners []Runner           `json:"runners"` // in the order of now
+	Record  string             `json:"record"`        // the rule of the board now
+	Laps    leaderboard.Window `json:"laps,omitzero"` // of the periods that end at the moments, but for the last; "": they are moments of records
+	Moments []time.Time        `json:"moments"`       // the oldest first; the last is now, see Laps
+	Runners []Runner           `json:"runners"`       // in the order of now
 }

@@ -284,6 +284,9 @@ type FindQuery = api.FindQuery
 // ScoreQuery asks for the rank that a new entry with a score would have.
 type ScoreQuery = api.ScoreQuery
 
+// RaceQuery asks for the race of the first ten.
+type RaceQuery = api.RaceQuery
+
 // HistoryQuery asks for the history of a member.
 type HistoryQuery = api.HistoryQuery
 

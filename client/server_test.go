@@ -262,7 +262,7 @@ func recordedPart(t *testing.T, c *client.Client) {
 	if activity.Record != "applied" || len(activity.Hours) != 2 || counted != 3 || activity.Hours[0].Entries == nil || *activity.Hours[0].Entries != 3 || activity.Partial {
 		t.Errorf("activity: %+v", activity)
 	}
-	race, err := c.Race(ctx, "recorded-1")
+	race, err := c.Race(ctx, "recorded-1", client.RaceQuery{})
 	must(t, err)
 	if len(race.Moments) != leaderboard.RaceMoments || len(race.Runners) != 3 || race.Runners[1].Member != "bob" || *race.Runners[1].Places[leaderboard.RaceMoments-1] != 2 || len(race.Runners[1].Points) == 0 {
 		t.Errorf("race: %+v", race)

@@ -17,7 +17,7 @@ func (c *Client) Activity(ctx context.Context, board string, hours int) (Activit
 	return get[Activity](ctx, c, Path("boards", board, "activity"), api.ActivityQuery{Hours: hours})
 }
 
-// Race returns the places of the first ten over time.
-func (c *Client) Race(ctx context.Context, board string) (Race, error) {
-	return get[Race](ctx, c, Path("boards", board, "race"), nil)
+// Race returns the places and scores of the first ten over time.
+func (c *Client) Race(ctx context.Context, board string, q RaceQuery) (Race, error) {
+	return get[Race](ctx, c, Path("boards", board, "race"), q)
 }

@@ -248,4 +248,5 @@ const (
 
 	MaxRunners  = 10 // members that a race is of
 	RaceMoments = 12 // of a race
+	MaxLaps     = 31 // shorter periods that a race of a board without records looks at
 )

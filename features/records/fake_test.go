@@ -7,6 +7,7 @@ import (
 	"leaderboard/features/featuretest"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
+	"leaderboard/leaderboard"
 )
 
 // fake is the store behind the routes.
@@ -18,6 +19,7 @@ type fake struct {
 	activityAsked ActivityQuery
 	race          Race
 	raceAsked     RaceQuery
+	goneOnce      bool // the next question about laps finds that one was given up
 }
 
 // newEnv returns an API with the routes of the feature over a fake.
@@ -25,7 +27,7 @@ func newEnv(t testing.TB) (*apitest.Env, *fake) {
 	var own *fake
 	e := featuretest.New(t, func(f *apitest.Fake) []httpapi.Route {
 		own = &fake{Fake: f}
-		return Routes(httpapi.Resolver{Catalog: f}, f, own)
+		return Routes(httpapi.Resolver{Catalog: f}, own, own)
 	})
 	return e, own
 }
@@ -51,4 +53,15 @@ func (f *fake) Activity(_ context.Context, q ActivityQuery) (Activity, error) {
 func (f *fake) Race(_ context.Context, q RaceQuery) (Race, error) {
 	f.raceAsked = q
 	return f.race, f.Enter("Race")
+}
+
+func (f *fake) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
+	if f.goneOnce {
+		f.goneOnce = false
+		return nil, leaderboard.ErrPeriodNotFound
+	}
+	if err := f.Enter("Past"); err != nil {
+		return nil, err
+	}
+	return f.Fake.Past(ctx, periods, member)
 }

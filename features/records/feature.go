@@ -4,6 +4,7 @@
 //	store.go, sweep.go                 the records of a member, and their deletion
 //	count.go, store_activity.go        activity and races of a board: how much is submitted, and who was ahead when
 //	handlers.go, activity.go           routes
+//	race.go, laps.go                   the route of races, which also has them of boards without records
 package records
 
 import (

@@ -235,7 +235,9 @@ func chaosRequests() []func(ctx context.Context, a *api, board, member string) e
 			return second(a.Changes(ctx, board, client.ChangesQuery{}))
 		},
 		func(ctx context.Context, a *api, board, _ string) error { return second(a.Activity(ctx, board, 24)) },
-		func(ctx context.Context, a *api, board, _ string) error { return second(a.Race(ctx, board)) },
+		func(ctx context.Context, a *api, board, _ string) error {
+			return second(a.Race(ctx, board, client.RaceQuery{}))
+		},
 		func(ctx context.Context, a *api, board, member string) error {
 			return second(a.History(ctx, board, member, client.HistoryQuery{}))
 		},

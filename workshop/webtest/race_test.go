@@ -28,7 +28,7 @@ func runners(t *testing.T, board string, q client.ReadQuery) (out []string) {
 const rises = `[...document.querySelectorAll(".race .plot g")].map(g => [...g.querySelectorAll(".way")]).filter(w => w.length).map(w => [Number(w[0].getAttribute("y1")), Number(w.at(-1).getAttribute("y2"))])`
 
 // TestRace: the scores of the first ten of a board climb as lines, day by day where nothing is recorded, next to the ranking on wide screens without
-// anything pressed. A board without shorter periods and without a record has no race.
+// anything pressed and with one request. A board without shorter periods and without a record has no race.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -55,6 +55,14 @@ func TestRace(t *testing.T) {
 	}
 	if top := eval[float64](p, `document.querySelector(".race").getBoundingClientRect().top`); top > 600 {
 		t.Errorf("the race begins %g px down", top)
+	}
+	days := open(t, desktop(), "/boards/"+demo.Maze) // nothing is recorded there
+	days.await(`document.querySelectorAll(".race .way").length > 10`)
+	if got := eval[[][]float64](days, rises); len(got) != 10 || slices.ContainsFunc(got, func(line []float64) bool { return line[1] > line[0] }) {
+		t.Errorf("the lines of the ends of days go from and to %v", got)
+	}
+	if days.loaded("/race") == "" || days.loaded("/ranks") != "" || days.loaded("/periods") != "" || days.loaded("/top?") != "" {
+		t.Error("a race takes more than one request")
 	}
 	makeBoard(t, c, "race-none", leaderboard.Rules{}, members(12)...)
 	none := open(t, phone(), "/boards/race-none")
@@ -99,7 +107,7 @@ func TestRecordedRace(t *testing.T) {
 	}
 	// None of them is near one of the twelve moments, which move on between one answer and the next.
 	submitAgo(t, "race-recorded", map[int][]leaderboard.Submission{600: members(12)[:4], 290: members(12), 30: second})
-	race, err := c.Race(t.Context(), "race-recorded")
+	race, err := c.Race(t.Context(), "race-recorded", client.RaceQuery{})
 	if err != nil || len(race.Runners) != 10 || len(race.Moments) != 12 {
 		t.Fatalf("%+v, %v", race, err)
 	}

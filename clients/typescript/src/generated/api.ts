@@ -997,14 +997,16 @@ export interface components {
              * @enum {string}
              */
             record: "none" | "applied" | "all";
-            /** @description The oldest first, with equal times between them; none when nothing is recorded. */
+            /** @description Of the periods that end at the moments; left out with records. */
+            laps?: components["schemas"]["Window"];
+            /** @description The oldest first. */
             moments: components["schemas"]["Time"][];
             /** @description In the order of now. */
             runners: components["schemas"]["Runner"][];
         };
         Runner: {
             member: components["schemas"]["MemberID"];
-            /** @description At each moment, by the score alone; equal scores in the order of now. Null: the member had no entry yet, or none is recorded. */
+            /** @description At each moment, by the score alone; equal scores in the order of now. Null: the member had no entry yet, or none is known. */
             places: (number | null)[];
             /** @description The scores at the moments at which the member had an entry, the oldest first. */
             points: components["schemas"]["RunnerPoint"][];
@@ -1968,7 +1970,7 @@ export interface components {
              * @description The entry would have a better score than this one. With order asc, a lower one.
              */
             above?: bigint;
-            /** @description The entry would be among so many first in the board's first window: better than the entry at that rank when the commit begins, or fewer are ranked. */
+            /** @description The entry would be among so many first in the board's first window. It is better than the entry at that rank when the commit begins, or fewer are ranked. */
             rank_within?: number;
             /**
              * Format: int64
@@ -3404,7 +3406,12 @@ export interface operations {
     };
     getRace: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description One of the board's windows; the first by default. A window that the board does not have is period-not-found, unless period names a period of a window that it had (all_time has one). */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, also the one that ended last before the board was created; all_time and the first season have no previous one. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, ended earlier before the board was made, is no longer kept, or is skipped by the board's time zone. */
+                period?: components["parameters"]["periodParam"];
+            };
             header?: never;
             path: {
                 /**

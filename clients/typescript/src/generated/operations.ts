@@ -69,7 +69,7 @@ export interface Operations {
   /** The periods of a board. GET /v1/boards/{board}/periods */
   listPeriods(board: string, options?: Query<"listPeriods"> & CallOptions): Pages<Schemas["PeriodList"]>;
   /** The places and scores of the first ten over time. GET /v1/boards/{board}/race */
-  getRace(board: string, options?: CallOptions): Promise<Schemas["Race"]>;
+  getRace(board: string, options?: Query<"getRace"> & CallOptions): Promise<Schemas["Race"]>;
   /** What was submitted hour by hour. GET /v1/boards/{board}/activity */
   getActivity(board: string, options?: Query<"getActivity"> & CallOptions): Promise<Schemas["Activity"]>;
   /** A page of several boards ranked as one. GET /v1/rankings/top */
