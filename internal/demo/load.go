@@ -283,7 +283,7 @@ func (l *loading) fillLaps(ctx context.Context, rules leaderboard.Rules) error {
 
 func (l *loading) fillGame(ctx context.Context, rules leaderboard.Rules) error {
 	return l.fill(ctx, Game, rules, 2, 6, func(r *rand.Rand, i int) leaderboard.Submission {
-		return leaderboard.Submission{Score: min(2+Score(i)/200+r.Int64N(4), 25)}
+		return leaderboard.Submission{Score: 3 + Score(i)/300 + r.Int64N(9)}
 	})
 }
 

@@ -112,6 +112,7 @@ func TestConsoleBoards(t *testing.T) {
 
 	p.press("New board")
 	p.fill(p.field("Name"), "console-rules")
+	p.unfold("Scoring")
 	p.fill(p.field("Least score"), "9")
 	p.fill(p.field("Greatest score"), "3")
 	p.press("Create board")
@@ -646,6 +647,7 @@ func TestConsoleBoardForm(t *testing.T) {
 	p.fill(p.field("Name of season 1"), "autumn")
 	p.choose(p.field("Start of season 1"), "2026-11-01T00:00")
 	p.choose(p.field("End of season 1"), "2026-12-01T00:00")
+	p.unfold("Scoring")
 	p.press("Add field")
 	p.fill(p.field("Name of field 1"), "level")
 	p.fill(p.field("Bits of field 1"), "20")
@@ -753,6 +755,7 @@ func TestConsoleFormIsWhole(t *testing.T) {
 func TestConsoleFormFaults(t *testing.T) {
 	t.Parallel()
 	p := console(t, desktop(), running(t).Key, "#/new-board")
+	p.unfold("Scoring")
 	p.fill(p.field("Least score"), "1.5")
 	p.press("JSON, all rules")
 	p.awaitText("[role=alert]", "Least score: want a whole number, not 1.5")
@@ -826,6 +829,7 @@ func TestConsoleDerivedForm(t *testing.T) {
 		p.awaitText("[role=status]", "Saved.")
 	}
 	p.fill(p.field("Name"), derived)
+	p.unfold("Scoring")
 	p.press("Add source")
 	p.fill(p.field("Board of source 1"), board)
 	p.fill(p.field("Weight of source 1"), "-2")
