@@ -273,7 +273,7 @@ func TestWhyDocument(t *testing.T) {
 	d, lines := startDocument(t, "../../docs/why.md", redisURL)
 	d.env["REDIS"] = redisURL
 	d.run(lines)
-	if d.ran < 18 {
+	if d.ran < 11 {
 		t.Errorf("the page has %d commands", d.ran)
 	}
 }
