@@ -88,6 +88,16 @@ func Clip(s string) string {
 	return s
 }
 
+// wayRound returns how to get rules that a board with entries cannot have; "" for other rules.
+func wayRound(conflict *leaderboard.ConflictError) string {
+	for _, f := range conflict.Fields {
+		if f.Pointer == "/order" || strings.HasPrefix(f.Pointer, "/tiebreak/") {
+			return "; a new board can have it, and import an export of this one"
+		}
+	}
+	return ""
+}
+
 // Classify finds the row of an error, with its own detail and places where it has some that may be shown. The text of
 // an error that is not made for clients never leaves the process.
 func Classify(err error) (*Kind, string, []InputError) {
@@ -106,7 +116,7 @@ func Classify(err error) (*Kind, string, []InputError) {
 	case errors.As(err, &rule):
 		return KindOf(rule.Code), rule.Detail, FieldErrors(rule.Fields)
 	case errors.As(err, &conflict):
-		return KindOf(codeConflict), conflict.Detail(), FieldErrors(conflict.Fields)
+		return KindOf(codeConflict), conflict.Detail() + wayRound(conflict), FieldErrors(conflict.Fields)
 	case errors.As(err, &period) && period.Malformed:
 		return KindOf(CodeMalformed), "", []InputError{{Parameter: "period", Detail: period.Detail}}
 	case errors.As(err, &period):

@@ -2,12 +2,14 @@ package wire
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
 	"leaderboard/api"
+	"leaderboard/leaderboard"
 )
 
 // TestAppendPlain: appendPlain writes the same problem as Marshal.
@@ -28,4 +30,17 @@ func TestAppendPlain(t *testing.T) {
 			t.Fatalf("%s, %v, want %s", appendPlain(nil, &p), err, want)
 		}
 	})
+}
+
+// TestWayRoundAConflict: who cannot change the order of a board reads what to do instead.
+func TestWayRoundAConflict(t *testing.T) {
+	for pointer, want := range map[string]string{
+		"/order": "because x; a new board can have it, and import an export of this one", "/tiebreak/fields": "because x; a new board can have it, and import an export of this one",
+		"/time_zone": "because x",
+	} {
+		conflict := &leaderboard.ConflictError{Reason: "x", Fields: []leaderboard.FieldError{{Pointer: pointer, Detail: "stays"}}}
+		if _, detail, _ := Classify(conflict); !strings.HasSuffix(detail, want) {
+			t.Errorf("%s: %q, want %q at its end", pointer, detail, want)
+		}
+	}
 }
