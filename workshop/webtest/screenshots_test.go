@@ -9,7 +9,6 @@ import (
 	"image/draw"
 	"image/png"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,16 +23,15 @@ import (
 // pictures is where README.md and the documents have theirs.
 const pictures = "../../docs/pictures"
 
-// TestScreenshots makes the pictures of README.md and docs from the demo: `make screenshots`.
+// TestScreenshots makes the pictures of README.md and docs from the demo: `make generate-screenshots`.
 func TestScreenshots(t *testing.T) {
 	if err := os.MkdirAll(pictures, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	d := running(t)
-	shown := url.QueryEscape(demo.Member(demo.Shown))
 	for name, look := range map[string]func(t *testing.T) *tab{
 		"home":        func(t *testing.T) *tab { return open(t, desktop(), "/") },
-		"board":       func(t *testing.T) *tab { return open(t, desktop(), "/boards/"+demo.Board+"?member="+shown) },
+		"board":       func(t *testing.T) *tab { return open(t, desktop(), "/boards/"+demo.Board) },
 		"board-phone": func(t *testing.T) *tab { return open(t, phone().inDark(), "/boards/"+demo.Dungeon) },
 		"console":     func(t *testing.T) *tab { return console(t, desktop().inDark(), d.Key, "#/boards") },
 		"manual":      func(t *testing.T) *tab { return open(t, desktop(), "/docs") },
