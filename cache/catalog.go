@@ -169,7 +169,7 @@ func (c *Catalog) sameBoard(ctx context.Context, k *cached[*boardListing]) bool 
 	if k.err != nil || !k.until.IsZero() || c.opts.Feed == nil || c.away() {
 		return false
 	}
-	boards, ok := c.opts.Feed.Latest(leaderboard.BoardsPeriod)
+	boards, _, ok := c.opts.Feed.Latest(leaderboard.BoardsPeriod)
 	if !ok {
 		return false
 	}
@@ -213,7 +213,7 @@ func (c *Catalog) before(ctx context.Context) *leaderboard.Revision {
 	if w == nil {
 		return nil
 	}
-	r, ok := w.Latest(leaderboard.BoardsPeriod)
+	r, _, ok := w.Latest(leaderboard.BoardsPeriod)
 	if !ok {
 		r, ok = w.Query(ctx, leaderboard.BoardsPeriod)
 	}

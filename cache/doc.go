@@ -13,5 +13,5 @@
 //	combined.go, past.go                                             several boards as one; the past of a member
 //	catalog.go, catalog_memo.go, catalog_labels.go, catalog_past.go  boards and periods by name
 //	catalog_known.go                                                 which boards are known here
-//	loader.go                                                        profiles and lists of friends
+//	loader.go, table.go                                              profiles and lists of friends; small tables, all rows
 package cache

@@ -203,7 +203,7 @@ func (l ahead) find(ctx context.Context, q *pending) (leaderboard.Answered, erro
 	if minSeq == 0 || l.feed == nil || len(refs) != 1 {
 		return nil, nil
 	}
-	if shown, ok := l.feed.Latest(refs[0].ID); !ok || shown.Seq >= minSeq {
+	if shown, _, ok := l.feed.Latest(refs[0].ID); !ok || shown.Seq >= minSeq {
 		return nil, nil
 	}
 	if shown, ok := l.feed.Query(ctx, refs[0].ID); ok && shown.Seq < minSeq {

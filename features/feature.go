@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard/cache/feed"
 	"leaderboard/httpapi"
-	"leaderboard/internal/mirror"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -63,7 +63,7 @@ type Engine struct {
 	BoardFinder httpapi.BoardFinder
 	Rankings    httpapi.Rankings
 	Feed        httpapi.Feed
-	Tables      mirror.Feed         // shows the revisions of tables that features hold whole
+	Tables      *feed.Feed          // judges the tables that features hold whole, see cache.Table; nil for tools
 	Streams     *httpapi.Streams    // shared by endless answers
 	API         func() *httpapi.API // the API, once it is made
 	Redis       redis.Cmdable       // for work in the background; nil without Redis

@@ -33,10 +33,15 @@ type Options struct {
 	Observer Observer
 	// OnShown is called with the revisions that a statement showed, before the callers that waited for it continue. It
 	// must not block; may be nil.
-	OnShown func(shown map[int64]leaderboard.Revision, sent time.Time)
-	// TablesInUse returns the tables that rounds include, such as leaderboard.KeysPeriod. It must not block; may be nil.
-	TablesInUse func(now time.Time) []int64
+	OnShown func(shown map[int64]leaderboard.Revision)
 }
+
+const (
+	// tableAge is the MaxAge of API keys and of players' tokens, so that a revoked key ends within a second.
+	tableAge = 500 * time.Millisecond
+	// nextApart is the least time between two statements for callers of Next.
+	nextApart = 50 * time.Millisecond
+)
 
 // Observer receives events for metrics. Its method must not block.
 type Observer interface {
@@ -61,10 +66,7 @@ func (o Options) withDefaults() Options {
 		o.Observer = unobserved{}
 	}
 	if o.OnShown == nil {
-		o.OnShown = func(map[int64]leaderboard.Revision, time.Time) {}
-	}
-	if o.TablesInUse == nil {
-		o.TablesInUse = func(time.Time) []int64 { return nil }
+		o.OnShown = func(map[int64]leaderboard.Revision) {}
 	}
 	return o
 }
@@ -97,7 +99,7 @@ type Feed struct {
 
 	mu     sync.Mutex
 	next   *round        // the next statement for callers that wait, nil when no caller waits
-	joined chan struct{} // holds a value while next is not nil
+	joined chan struct{} // holds a value when Run is to look at next
 
 	lastSent atomic.Pointer[time.Time] // when the last round without an error about periods that are read was sent, nil before it
 	failed   atomic.Pointer[time.Time] // when the first of the latest rounds that failed was sent, nil when the last succeeded
@@ -107,6 +109,8 @@ type Feed struct {
 
 // period is the knowledge about one period, or about one table.
 type period struct {
+	maxAge time.Duration // of an answer about it that is fresh
+
 	read atomic.Int64          // when it was last judged or waited for, ns since Feed.began
 	good atomic.Pointer[proof] // of the answers at floor, so that most are judged without the lock; nil: none
 
@@ -142,6 +146,7 @@ type sample struct {
 
 // round is the next statements, for the callers that wait for them.
 type round struct {
+	soon    bool // a caller waits that wants it at once
 	periods map[int64]bool
 	done    chan struct{}                  // closed when it has been answered
 	shown   map[int64]leaderboard.Revision // then
@@ -162,7 +167,7 @@ func (f *Feed) Judge(id int64, r leaderboard.Revision) Verdict {
 	if good := p.good.Load(); good != nil && good.Revision == r && !now.After(good.until) {
 		return VerdictFresh
 	}
-	verdict := p.judge(r, now, f.opts.MaxAge)
+	verdict := p.judge(r, now)
 	if verdict == VerdictUnknown {
 		f.join(id) // the next round asks about it, whether the caller waits or not
 	}
@@ -172,7 +177,7 @@ func (f *Feed) Judge(id int64, r leaderboard.Revision) Verdict {
 // Fresh reports whether an answer at a revision of a period is fresh.
 func (f *Feed) Fresh(id int64, r leaderboard.Revision) bool { return f.Judge(id, r) == VerdictFresh }
 
-func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Duration) Verdict {
+func (p *period) judge(r leaderboard.Revision, now time.Time) Verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.see(r, now)
@@ -180,7 +185,7 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 		return VerdictUnknown
 	}
 	latest := &p.samples[len(p.samples)-1]
-	if now.Sub(latest.sent) > maxAge {
+	if now.Sub(latest.sent) > p.maxAge {
 		return VerdictUnknown
 	}
 	denied := p.notReached.Covers(r)
@@ -194,7 +199,7 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 		return VerdictOld
 	}
 	for _, s := range slices.Backward(p.samples) {
-		if now.Sub(s.sent) > maxAge {
+		if now.Sub(s.sent) > p.maxAge {
 			break
 		}
 		if s.exists && s.Revision == r || !denied && s.isBehind(r) {
@@ -203,7 +208,7 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 				p.good.Store(nil)
 			}
 			if latest.exists && latest.Revision == r {
-				p.good.Store(&proof{r, latest.sent.Add(maxAge)})
+				p.good.Store(&proof{r, latest.sent.Add(p.maxAge)})
 			}
 			return VerdictFresh
 		}
@@ -247,6 +252,12 @@ func (p *period) see(r leaderboard.Revision, now time.Time) {
 func (f *Feed) Wait(ctx context.Context, id int64) error {
 	f.period(id, f.now())
 	return f.await(ctx, f.join(id))
+}
+
+// Next is Wait, but leaves time between statements: callers whose questions nobody bounds cost one in nextApart.
+func (f *Feed) Next(ctx context.Context, id int64) error {
+	f.period(id, f.now())
+	return f.await(ctx, f.joinNext(false, id))
 }
 
 // Query returns the revision of a period as a statement that was sent after the call has shown it; ok is false when the
@@ -324,21 +335,21 @@ func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, know
 	return p.changed, known
 }
 
-// Latest returns the last revision of a period that was shown, at any time; ok is false if none was shown. It does not
-// count as reading the period.
-func (f *Feed) Latest(id int64) (r leaderboard.Revision, ok bool) {
+// Latest returns the revision of a period that was shown last, at any time, and when that statement was sent; ok is false
+// before the first. It does not count as reading the period.
+func (f *Feed) Latest(id int64) (r leaderboard.Revision, sent time.Time, ok bool) {
 	known, ok := f.periods.Load(id)
 	if !ok {
-		return r, false
+		return r, sent, false
 	}
 	p := known.(*period)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.samples) == 0 {
-		return r, false
+		return r, sent, false
 	}
 	latest := &p.samples[len(p.samples)-1]
-	return latest.Revision, latest.exists
+	return latest.Revision, latest.sent, latest.exists
 }
 
 // Clock returns the database clock as a statement read it last, and when that statement was sent; ok is false before the
@@ -369,11 +380,19 @@ func (f *Feed) Age() time.Duration {
 	return 0
 }
 
+// maxAge returns how old a fresh answer about a period may be.
+func (f *Feed) maxAge(id int64) time.Duration {
+	if id == leaderboard.KeysPeriod || id == leaderboard.TokensPeriod {
+		return tableAge
+	}
+	return f.opts.MaxAge
+}
+
 // period returns the knowledge about a period, and records that it was read.
 func (f *Feed) period(id int64, now time.Time) *period {
 	p, ok := f.periods.Load(id)
 	if !ok {
-		p, _ = f.periods.LoadOrStore(id, &period{})
+		p, _ = f.periods.LoadOrStore(id, &period{maxAge: f.maxAge(id)})
 	}
 	one := p.(*period)
 	if at := now.Sub(f.began); at-time.Duration(one.read.Load()) > time.Millisecond { // readers do not fight over the cache line
@@ -382,12 +401,23 @@ func (f *Feed) period(id int64, now time.Time) *period {
 	return one
 }
 
-func (f *Feed) join(ids ...int64) *round {
+// join adds periods to the next round, which is sent as soon as possible.
+func (f *Feed) join(ids ...int64) *round { return f.joinNext(true, ids...) }
+
+// joinNext adds periods to the next round; soon: it is sent as soon as possible.
+func (f *Feed) joinNext(soon bool, ids ...int64) *round {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.next == nil {
+	isNew := f.next == nil
+	if isNew {
 		f.next = &round{periods: map[int64]bool{}, shown: map[int64]leaderboard.Revision{}, done: make(chan struct{})}
-		f.joined <- struct{}{}
+	}
+	if isNew || soon && !f.next.soon {
+		f.next.soon = soon
+		select {
+		case f.joined <- struct{}{}:
+		default:
+		}
 	}
 	for _, id := range ids {
 		f.next.periods[id] = true
@@ -399,7 +429,8 @@ func (f *Feed) join(ids ...int64) *round {
 func (f *Feed) Run(ctx context.Context) {
 	timer := time.NewTimer(f.opts.Interval)
 	defer timer.Stop()
-	ticking := true
+	ticking, tick, last := true, f.now().Add(f.opts.Interval), time.Time{}
+	reset := func(d time.Duration) { ticking, tick = true, f.now().Add(d); timer.Reset(d) }
 	for ctx.Err() == nil {
 		began := f.now()
 		var err error
@@ -407,10 +438,15 @@ func (f *Feed) Run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-f.joined:
 			began = f.now()
-			err = f.query(ctx, nil)
+			if rest := nextApart - began.Sub(last); !f.nextIsSoon() && rest > 0 {
+				if !ticking || tick.Sub(began) > rest {
+					reset(rest)
+				}
+				continue
+			}
+			last, err = began, f.query(ctx, nil)
 			if !ticking {
-				ticking = true
-				timer.Reset(f.opts.Interval)
+				reset(f.opts.Interval)
 			}
 		case <-timer.C:
 			began = f.now()
@@ -419,9 +455,9 @@ func (f *Feed) Run(ctx context.Context) {
 				f.failed.Store(nil) // no statements are sent now, so a failure is not known
 				continue
 			}
-			err = f.query(ctx, active)
+			last, err = began, f.query(ctx, active)
 			took := f.now().Sub(began)
-			timer.Reset(max(f.opts.Interval, min(2*took, f.opts.MaxAge/2)) - took)
+			reset(max(f.opts.Interval, min(2*took, f.opts.MaxAge/2)) - took)
 		}
 		if err != nil {
 			select {
@@ -433,6 +469,13 @@ func (f *Feed) Run(ctx context.Context) {
 	f.fail(ctx.Err())
 }
 
+// nextIsSoon reports whether a caller wants the next round at once.
+func (f *Feed) nextIsSoon() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.next == nil || f.next.soon
+}
+
 // fail ends the waiting of all callers, because no statement will be sent.
 func (f *Feed) fail(err error) {
 	f.mu.Lock()
@@ -441,15 +484,11 @@ func (f *Feed) fail(err error) {
 		f.next.err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
 		close(f.next.done)
 		f.next = nil
-		<-f.joined
 	}
 }
 
 // active returns the periods that were read within Idle, and forgets the others.
 func (f *Feed) active(now time.Time) []int64 {
-	for _, table := range f.opts.TablesInUse(now) {
-		f.period(table, now)
-	}
 	var ids []int64
 	f.periods.Range(func(id, p any) bool {
 		if now.Sub(f.began)-time.Duration(p.(*period).read.Load()) <= f.opts.Idle {
@@ -497,7 +536,7 @@ func (f *Feed) query(ctx context.Context, ids []int64) error {
 		for _, id := range chunk {
 			r, exists := revisions[id]
 			if p, ok := f.periods.Load(id); ok {
-				p.(*period).note(sample{r, exists, sent}, f.opts.MaxAge)
+				p.(*period).note(sample{r, exists, sent})
 				read = true
 			}
 		}
@@ -507,7 +546,7 @@ func (f *Feed) query(ctx context.Context, ids []int64) error {
 		if clock, ok := revisions[leaderboard.ClockPeriod]; ok {
 			f.clock.Store(&sample{clock, ok, sent})
 		}
-		f.opts.OnShown(revisions, sent)
+		f.opts.OnShown(revisions)
 	}
 	err := errors.Join(failures...)
 	if err == nil {
@@ -533,7 +572,7 @@ func (f *Feed) revisions(ctx context.Context, ids []int64) (map[int64]leaderboar
 }
 
 // note adds the result of a statement, and drops samples that are too old to judge an answer by.
-func (p *period) note(s sample, maxAge time.Duration) {
+func (p *period) note(s sample) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.check(&s)
@@ -546,7 +585,7 @@ func (p *period) note(s sample, maxAge time.Duration) {
 		}
 	}
 	old := 0
-	for old < len(p.samples) && s.sent.Sub(p.samples[old].sent) > maxAge {
+	for old < len(p.samples) && s.sent.Sub(p.samples[old].sent) > p.maxAge {
 		old++
 	}
 	p.samples = append(slices.Delete(p.samples, 0, old), s)

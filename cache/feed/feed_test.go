@@ -357,7 +357,7 @@ func TestLookingIsNotReading(t *testing.T) {
 		w, d := start(t, Options{})
 		want := d.set(1, 5)
 		wait(t, w, 1)
-		if r, ok := w.Latest(1); !ok || r != want {
+		if r, _, ok := w.Latest(1); !ok || r != want {
 			t.Errorf("the latest revision is %+v, %t, want %+v", r, ok, want)
 		}
 		for range 3600 {
@@ -368,7 +368,7 @@ func TestLookingIsNotReading(t *testing.T) {
 		if n := d.count(); n < 19 || n > 22 {
 			t.Errorf("%d statements after one reader, want one every 50 ms for a second", n)
 		}
-		if r, ok := w.Latest(1); ok {
+		if r, _, ok := w.Latest(1); ok {
 			t.Errorf("%+v is still known of a period that is not read", r)
 		}
 	})
@@ -606,48 +606,60 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// TestKeysAreWatched: the table of keys is watched with the periods that are read, and alone, as often, while keys are
-// in use and no period is read; afterwards no statement is sent.
-func TestKeysAreWatched(t *testing.T) {
+// TestTables: an answer about the API keys is fresh for half a second, whatever MaxAge is.
+func TestTables(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var inUse atomic.Bool
-		var shown atomic.Int64
-		w, d := start(t, Options{
-			TablesInUse: func(time.Time) []int64 {
-				if inUse.Load() {
-					return []int64{leaderboard.KeysPeriod}
-				}
-				return nil
-			},
-			OnShown: func(all map[int64]leaderboard.Revision, _ time.Time) {
-				if r, ok := all[leaderboard.KeysPeriod]; ok {
-					shown.Store(r.Seq)
-				}
-			},
-		})
-		d.set(leaderboard.KeysPeriod, 7)
-		r := d.set(1, 5)
-		wait(t, w, leaderboard.KeysPeriod)
-		inUse.Store(true)
-		asked := d.count()
-		time.Sleep(10 * time.Second)
-		if n := d.count() - asked; n < 150 || n > 210 || shown.Load() != 7 {
-			t.Errorf("asked %d times in 10 s, and shown %d", n, shown.Load())
+		w, d := start(t, Options{MaxAge: 10 * time.Second, Interval: 250 * time.Millisecond})
+		for id, want := range map[int64]Verdict{leaderboard.KeysPeriod: VerdictOld, 1: VerdictFresh} {
+			r := d.set(id, 7)
+			if got := w.Check(t.Context(), id, r); got != VerdictFresh {
+				t.Fatalf("%d: verdict %d", id, got)
+			}
+			d.set(id, 8)
+			for range 8 {
+				time.Sleep(100 * time.Millisecond)
+				w.Judge(id, r)
+			}
+			if got := w.Judge(id, r); got != want {
+				t.Errorf("%d: verdict %d, want %d", id, got, want)
+			}
 		}
-		asked = d.count()
-		for range 1000 {
-			judge(t, w, r, w.Check(t.Context(), 1, r))
-			time.Sleep(10 * time.Millisecond)
+	})
+}
+
+// TestNext: callers of Next cause at most twenty statements in a second, and each gets a statement that was sent after its call. A
+// caller of Wait does not wait for them.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{MaxAge: 10 * time.Second, Interval: 250 * time.Millisecond})
+		began := time.Now()
+		for i := range int64(100) {
+			want := d.set(1, i+1)
+			if err := w.Next(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+			if got, _, ok := w.Latest(1); !ok || got != want {
+				t.Fatalf("%+v was shown, want %+v", got, want)
+			}
 		}
-		d.set(leaderboard.KeysPeriod, 8)
-		time.Sleep(100 * time.Millisecond)
-		if n := d.count() - asked; n > 210 || shown.Load() != 8 {
-			t.Errorf("asked %d times in 10 s, a period and the keys, and shown %d", n, shown.Load())
+		if took := time.Since(began); took < 4900*time.Millisecond || took > 6*time.Second || d.count() > 101 {
+			t.Errorf("100 after %v, by %d statements", took, d.count())
 		}
-		inUse.Store(false)
+		paced := make(chan error, 1)
+		go func() { paced <- w.Next(t.Context(), 1) }()
+		synctest.Wait()
+		began = time.Now()
+		wait(t, w, 1)
+		if took := time.Since(began); took > 5*time.Millisecond {
+			t.Errorf("waited %v for others", took)
+		}
+		if err := <-paced; err != nil {
+			t.Error(err)
+		}
 		time.Sleep(5 * time.Second)
-		asked = d.count()
+		asked := d.count()
 		time.Sleep(10 * time.Second)
 		if n := d.count() - asked; n > 0 {
 			t.Errorf("asked %d times, though nothing is read", n)

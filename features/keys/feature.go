@@ -3,8 +3,8 @@
 package keys
 
 import (
+	"leaderboard/cache"
 	"leaderboard/features"
-	"leaderboard/internal/mirror"
 	"leaderboard/store"
 )
 
@@ -12,11 +12,11 @@ import (
 func Feature() features.Feature {
 	return features.Feature{Name: "keys", Open: func(e *features.Engine) features.Opened {
 		s := NewStore(e.DB)
-		ring := NewRing(s, e.Tables, RingOptions{Options: mirror.Options{Log: e.Log}})
+		ring := NewRing(s, e.Tables, RingOptions{TableOptions: cache.TableOptions{Log: e.Log}})
 		if e.Tables != nil {
 			s.renew = ring.Renew
 		}
 		h := handlers{s}
-		return features.Opened{Routes: h.routes(), Sweep: []store.Job{sweepSessions(e.DB, e.Sweeper)}, Offers: []any{ring, s}}
+		return features.Opened{Routes: h.routes(), Sweep: []store.Job{sweepSessions(e.DB, e.Sweeper)}, Offers: []any{ring, s}, Run: ring.Run}
 	}}
 }

@@ -9,7 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard/internal/mirror"
+	"leaderboard/cache"
+	"leaderboard/cache/feed"
 	"leaderboard/leaderboard"
 )
 
@@ -23,17 +24,17 @@ type Source interface {
 
 // RingOptions adjust a Ring; the zero value is fit for production.
 type RingOptions struct {
-	mirror.Options
+	cache.TableOptions
 	Note time.Duration // how often it is written down when keys were last used, 30 s
 }
 
 // noteRows is how many keys one statement notes.
 const noteRows = 500
 
-// Ring holds all API keys in memory, as a mirror.Table, so that a request with one costs no round trip, and writes down when keys
-// were last used. All methods may be called concurrently; nothing is read unless Run runs.
+// Ring holds all API keys in memory, as a cache.Table, so that a request with one costs no round trip, and writes down when keys
+// were last used. All methods may be called concurrently; nothing is read unless the feed runs.
 type Ring struct {
-	*mirror.Table[map[string]*entry]
+	*cache.Table[map[string]*entry]
 	source Source
 	opts   RingOptions
 }
@@ -50,11 +51,11 @@ type uses struct {
 }
 
 // NewRing returns a Ring that has read no keys yet. The feed asks for their revision under leaderboard.KeysPeriod.
-func NewRing(source Source, feed mirror.Feed, opts RingOptions) *Ring {
+func NewRing(source Source, f *feed.Feed, opts RingOptions) *Ring {
 	opts.Note = cmp.Or(opts.Note, 30*time.Second)
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	r := &Ring{source: source, opts: opts}
-	r.Table = mirror.New("API keys", leaderboard.KeysPeriod, r.all, feed, opts.Options)
+	r.Table = cache.NewTable("API keys", leaderboard.KeysPeriod, r.all, f, opts.TableOptions)
 	return r
 }
 
@@ -112,7 +113,7 @@ func (e *entry) check(hash *leaderboard.KeyHash, now time.Time) (*leaderboard.Ke
 
 const microsPerMinute = int64(time.Minute / time.Microsecond)
 
-// Run reads the keys when they have changed, and writes down when they were used, until ctx ends.
+// Run has the keys confirmed now and then, and writes down when they were used, until ctx ends.
 func (r *Ring) Run(ctx context.Context) {
 	var following sync.WaitGroup
 	following.Go(func() { r.Table.Run(ctx) })
@@ -122,7 +123,7 @@ func (r *Ring) Run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mirror.AskFor)
+			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), cache.TableWait)
 			r.note(ending)
 			cancel()
 			return
@@ -135,7 +136,7 @@ func (r *Ring) Run(ctx context.Context) {
 // all reads all keys.
 func (r *Ring) all(ctx context.Context) (map[string]*entry, error) {
 	keys, before := map[string]*entry{}, r.Value()
-	err := mirror.Pages(ctx, r.source.HashedKeys, func(k *leaderboard.HashedKey) string {
+	err := cache.ReadPages(ctx, r.source.HashedKeys, func(k *leaderboard.HashedKey) string {
 		e := &entry{*k, &uses{}}
 		if old := before[e.ID]; old != nil {
 			e.uses = old.uses
@@ -160,7 +161,7 @@ func (r *Ring) note(ctx context.Context) {
 			for i, e := range chunk {
 				ids[i] = e.ID
 			}
-			ctx, cancel := context.WithTimeout(ctx, mirror.AskFor)
+			ctx, cancel := context.WithTimeout(ctx, cache.TableWait)
 			err := r.source.KeysUsed(ctx, leaderboard.Micros(minute*microsPerMinute), ids)
 			cancel()
 			if err != nil {

@@ -11,14 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"leaderboard/internal/mirror"
+	"leaderboard/cache/feed"
 	"leaderboard/leaderboard"
 )
 
-// database is a Source and a Feed over it: it shows the revision of its table every 50 ms while the ring is in use.
+// database is the source of a ring and of its feed.
 type database struct {
-	ring *Ring
-
 	mu       sync.Mutex
 	keys     map[string]leaderboard.HashedKey
 	revision leaderboard.Revision
@@ -28,6 +26,7 @@ type database struct {
 	rounds   int
 	used     map[string]leaderboard.Micros
 	takes    time.Duration // a statement about keys
+	shows    time.Duration // a statement of the feed
 }
 
 var errAway = fmt.Errorf("%w: the test says so", leaderboard.ErrUnavailable)
@@ -62,23 +61,17 @@ func (d *database) KeysUsed(_ context.Context, at leaderboard.Micros, ids []stri
 	return nil
 }
 
-func (d *database) Query(context.Context, int64) (leaderboard.Revision, bool) {
-	time.Sleep(time.Millisecond)
-	err := d.show()
-	return leaderboard.Revision{}, err == nil
-}
-
-func (d *database) show() error {
-	sent := time.Now()
+// Revisions implements feed.Source.
+func (d *database) Revisions(context.Context, []int64) (map[int64]leaderboard.Revision, error) {
 	d.mu.Lock()
 	d.rounds++
-	r, away := d.revision, d.away
+	r, away, shows := d.revision, d.away, d.shows
 	d.mu.Unlock()
+	time.Sleep(shows)
 	if away {
-		return errAway
+		return nil, errAway
 	}
-	d.ring.Shown(r, sent)
-	return nil
+	return map[int64]leaderboard.Revision{leaderboard.KeysPeriod: r}, nil
 }
 
 // set changes the table.
@@ -113,25 +106,21 @@ func (d *database) statements() int {
 // start runs a ring on a database in a bubble, where time passes when all wait.
 func start(t *testing.T) (*Ring, *database) {
 	t.Helper()
-	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}, takes: time.Millisecond}
-	d.ring = NewRing(d, d, RingOptions{})
+	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}, takes: time.Millisecond, shows: time.Millisecond}
+	return d.run(t), d
+}
+
+// run runs a ring and its feed.
+func (d *database) run(t testing.TB) *Ring {
+	t.Helper()
+	f := feed.New(d, feed.Options{})
+	r := NewRing(d, f, RingOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { d.ring.Run(ctx) })
-	running.Go(func() {
-		for tick := time.NewTicker(50 * time.Millisecond); ; {
-			select {
-			case <-ctx.Done():
-				return
-			case now := <-tick.C:
-				if d.ring.InUse(now) {
-					_ = d.show()
-				}
-			}
-		}
-	})
+	running.Go(func() { f.Run(ctx) })
+	running.Go(func() { r.Run(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
-	return d.ring, d
+	return r
 }
 
 // add puts a key into the table and returns its hash.
@@ -305,8 +294,7 @@ func TestDatabaseAway(t *testing.T) {
 		r.lookUp(t, "k1", hash, nil)
 		d.setAway(true)
 		other := d.add("k2", nil) // by a server that reaches the database
-		for range 590 {
-			time.Sleep(time.Second)
+		for began := time.Now(); time.Since(began) < 590*time.Second; time.Sleep(time.Second) {
 			r.lookUp(t, "k1", hash, nil)
 			r.lookUp(t, "k0", unused, nil)
 			r.lookUp(t, "k2", other, leaderboard.ErrUnavailable)
@@ -364,6 +352,51 @@ func TestChangeThatCannotBeRead(t *testing.T) {
 	})
 }
 
+// TestSlowFeed: while each statement of the feed takes longer than anyone waits for it, keys stay valid for longer than the
+// ten minutes, and a revoked one still ends.
+func TestSlowFeed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash := d.add("k1", nil)
+		r.lookUp(t, "k1", hash, nil)
+		d.mu.Lock()
+		d.shows = 600 * time.Millisecond
+		d.mu.Unlock()
+		for began := time.Now(); time.Since(began) < 15*time.Minute; time.Sleep(400 * time.Millisecond) {
+			r.lookUp(t, "k1", hash, nil)
+		}
+		d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, "k1") })
+		for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(100 * time.Millisecond) {
+			_, _ = r.Find(t.Context(), "k1", hash, time.Now())
+		}
+		if _, err := r.Find(t.Context(), "k1", hash, time.Now()); err == nil {
+			t.Error("a deleted key is good")
+		}
+	})
+}
+
+// TestSlowReading: while the keys are read after a change, which takes long, a request with a key waits briefly.
+func TestSlowReading(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash := d.add("k1", nil)
+		r.lookUp(t, "k1", hash, nil)
+		d.mu.Lock()
+		d.takes = 300 * time.Millisecond
+		d.mu.Unlock()
+		other := d.add("k2", nil)
+		for began := time.Now(); time.Since(began) < time.Second; time.Sleep(10 * time.Millisecond) {
+			asked := time.Now()
+			if r.lookUp(t, "k1", hash, nil); time.Since(asked) > 50*time.Millisecond {
+				t.Fatalf("waited %v", time.Since(asked))
+			}
+		}
+		r.lookUp(t, "k2", other, nil)
+	})
+}
+
 // TestRestoredTable: a table that was restored from a backup has an earlier revision; the ring has its present content.
 func TestRestoredTable(t *testing.T) {
 	t.Parallel()
@@ -417,75 +450,47 @@ func TestRenew(t *testing.T) {
 	})
 }
 
-// alone runs a ring on a database that does not change, outside of any bubble.
-func alone(t testing.TB) *database {
+// alone runs a ring on a database that does not change, outside of any bubble, and returns the hash of its key.
+func alone(t testing.TB) (*Ring, leaderboard.KeyHash) {
 	t.Helper()
 	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}}
-	d.ring = NewRing(d, d, RingOptions{Options: mirror.Options{Fresh: time.Hour}})
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { d.ring.Run(ctx) })
-	t.Cleanup(func() { cancel(); running.Wait() })
-	return d
+	hash := d.add("k1", nil)
+	return d.run(t), hash
 }
 
 // TestFindAllocatesNothing holds the way of every request with a key.
 func TestFindAllocatesNothing(t *testing.T) {
-	d := alone(t)
-	hash := d.add("k1", nil)
-	d.ring.lookUp(t, "k1", hash, nil)
+	ring, hash := alone(t)
+	ring.lookUp(t, "k1", hash, nil)
 	now, ctx := time.Now(), t.Context()
-	if n := testing.AllocsPerRun(1000, func() { _, _ = d.ring.Find(ctx, "k1", hash, now) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { _, _ = ring.Find(ctx, "k1", hash, now) }); n != 0 {
 		t.Errorf("%v allocations for a known key", n)
 	}
 }
 
 func BenchmarkFind(b *testing.B) {
-	d := alone(b)
-	hash, now := d.add("k1", nil), time.Now()
+	ring, hash := alone(b)
+	now := time.Now()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := d.ring.Find(b.Context(), "k1", hash, now); err != nil {
+		if _, err := ring.Find(b.Context(), "k1", hash, now); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
-
-// restingFeed sends only the statements that tests request.
-type restingFeed struct{ ring *Ring }
-
-func (f *restingFeed) Query(context.Context, int64) (leaderboard.Revision, bool) {
-	time.Sleep(time.Microsecond) // a statement is sent after the call
-	r := leaderboard.Revision{Seq: 1}
-	f.ring.Shown(r, time.Now())
-	return r, true
-}
-
-type noKeys struct{}
-
-func (noKeys) HashedKeys(context.Context, string, int) ([]leaderboard.HashedKey, error) {
-	return nil, nil
-}
-func (noKeys) KeysUsed(context.Context, leaderboard.Micros, []string) error { return nil }
 
 // TestFirstKeyAfterAWhile: while no key is used the feed does not look at the table, so the first id after that asks, though
 // the keys were confirmed a moment ago.
 func TestFirstKeyAfterAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &restingFeed{}
-		f.ring = NewRing(noKeys{}, f, RingOptions{})
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { f.ring.Run(ctx) })
-		defer running.Wait()
-		defer cancel()
-		if err := f.ring.Renew(ctx); err != nil {
+		r, d := start(t)
+		if err := r.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(100 * time.Millisecond)
-		if _, err := f.ring.Find(ctx, "nokey", leaderboard.KeyHash{}, time.Now()); !errors.Is(err, leaderboard.ErrKeyNotFound) {
-			t.Errorf("an id of no key: %v", err)
-		}
+		r.lookUp(t, "nokey", leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound)
+		hash := d.add("k1", nil)
+		r.lookUp(t, "k1", hash, nil)
 	})
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"leaderboard/cache"
 	"leaderboard/features"
-	"leaderboard/internal/mirror"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
@@ -22,13 +22,13 @@ func Feature() features.Feature {
 	settings := &Settings{}
 	return features.Feature{Name: "players", Settings: settings, Open: func(e *features.Engine) features.Opened {
 		s, m := NewStore(e.DB), newMetrics()
-		p := New(s, e.Tables, Options{Options: mirror.Options{Log: e.Log}, Private: settings.Private || e.Server.AllowPrivate, KeyGood: keyGood(e), Clock: e.Clock, Observer: m})
+		p := New(s, e.Tables, Options{TableOptions: cache.TableOptions{Log: e.Log}, Private: settings.Private || e.Server.AllowPrivate, KeyGood: keyGood(e), Clock: e.Clock, Observer: m})
 		if e.Tables != nil {
 			s.renew = p.Renew
 		}
 		return features.Opened{
 			Routes: routes(issuerHandlers{s, p}, tokenHandlers{s, s, p}), Sweep: []store.Job{sweepBars(e.Sweeper)}, Forget: s.forget,
-			Data: []store.Data{store.DataOf("bars", s.data)}, Metrics: []prometheus.Collector{m.collector}, Offers: []any{p},
+			Data: []store.Data{store.DataOf("bars", s.data)}, Metrics: []prometheus.Collector{m.collector}, Offers: []any{p}, Run: p.table.Run,
 		}
 	}}
 }

@@ -20,16 +20,14 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"leaderboard/cache/feed"
 	"leaderboard/features"
-	"leaderboard/internal/mirror"
 	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
 
-// tables is a Source, and a Feed that shows its revision when it is asked.
+// tables is the source of Players and of their feed.
 type tables struct {
-	players *Players
-
 	mu       sync.Mutex
 	issuers  []leaderboard.Issuer
 	keys     []leaderboard.SigningKey
@@ -72,15 +70,14 @@ func (s *tables) Bars(_ context.Context, after string, _ int) ([]leaderboard.Mem
 	return s.bars, nil
 }
 
-func (s *tables) Query(context.Context, int64) (leaderboard.Revision, bool) {
-	sent := time.Now()
+// Revisions implements feed.Source.
+func (s *tables) Revisions(context.Context, []int64) (map[int64]leaderboard.Revision, error) {
 	s.mu.Lock()
-	r, away := s.revision, s.away
-	s.mu.Unlock()
-	if !away {
-		s.players.Shown(r, sent)
+	defer s.mu.Unlock()
+	if s.away {
+		return nil, leaderboard.ErrUnavailable
 	}
-	return r, !away
+	return map[int64]leaderboard.Revision{leaderboard.TokensPeriod: s.revision}, nil
 }
 
 func (s *tables) change(do func()) {
@@ -125,8 +122,8 @@ func start(t *testing.T, url string, o Options) *fixture {
 	})
 	o.Keys.OnFetch = func() { f.fetched.Add(1) }
 	o.Private = true
-	f.Players = New(f.tables, f.tables, o)
-	f.tables.players = f.Players
+	shows := feed.New(f.tables, feed.Options{})
+	f.Players = New(f.tables, shows, o)
 	rules := leaderboard.IssuerRules{Issuer: "i", Audience: "a", JWKSURL: url}
 	if url == "" {
 		rules.JWKS = []byte(jwksOf("k", public))
@@ -134,19 +131,8 @@ func start(t *testing.T, url string, o Options) *fixture {
 	f.tables.issuers = []leaderboard.Issuer{{Name: "game", IssuerRules: rules.WithDefaults()}}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { f.Run(ctx) })
-	running.Go(func() {
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				f.tables.Query(ctx, leaderboard.TokensPeriod)
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
+	running.Go(func() { shows.Run(ctx) })
+	running.Go(func() { f.table.Run(ctx) })
 	t.Cleanup(func() { stop(); running.Wait() })
 	return f
 }
@@ -513,7 +499,7 @@ func TestWrongTokensCost(t *testing.T) {
 		const took = 10 * time.Millisecond
 		public, private := newKey(t)
 		_, other := newKey(t)
-		p := New(&tables{}, &tables{}, Options{Observer: observed(func(bool) { time.Sleep(took) })})
+		p := New(&tables{}, nil, Options{Observer: observed(func(bool) { time.Sleep(took) })})
 		for _, c := range []struct {
 			key  ed25519.PrivateKey
 			want time.Duration
@@ -647,7 +633,7 @@ func TestGoneKeysAreBounded(t *testing.T) {
 // short the time since then is.
 func TestMintedAfterRotation(t *testing.T) {
 	t.Parallel()
-	f := start(t, "", Options{Options: mirror.Options{Fresh: time.Hour}})
+	f := start(t, "", Options{})
 	grant := leaderboard.TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}
 	now := time.Now()
 	if _, _, err := f.Mint(t.Context(), grant, now); err != nil {

@@ -14,15 +14,16 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"leaderboard/cache"
+	"leaderboard/cache/feed"
 	"leaderboard/internal/bounded"
-	"leaderboard/internal/mirror"
 	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
 
 // Options adjust Players; the zero value is fit for production.
 type Options struct {
-	mirror.Options
+	cache.TableOptions
 	Private  bool          // keys may be asked for at addresses of private networks and of this machine, at the latter by http too
 	Keys     oidc.Options  // about the keys that issuers publish
 	Verified int           // tokens whose signature is remembered, 20,000
@@ -67,11 +68,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Players identifies players by their tokens. All methods may be called concurrently; nothing is read unless Run runs.
+// Players identifies players by their tokens. All methods may be called concurrently; nothing is read unless the feed runs.
 type Players struct {
 	source  Source
 	opts    Options
-	table   *mirror.Table[*registry]
+	table   *cache.Table[*registry]
 	fetcher *oidc.Fetcher
 	parser  *jwt.Parser
 
@@ -96,27 +97,15 @@ type verified struct {
 const refusedTokens = 4096
 
 // New returns Players that have read nothing yet. The feed asks for the revision of the tables under leaderboard.TokensPeriod.
-func New(source Source, feed mirror.Feed, opts Options) *Players {
+func New(source Source, f *feed.Feed, opts Options) *Players {
 	p := &Players{source: source, opts: opts.withDefaults()}
-	p.table = mirror.New("issuers and bars", leaderboard.TokensPeriod, p.readAll, feed, p.opts.Options)
+	p.table = cache.NewTable("issuers and bars", leaderboard.TokensPeriod, p.readAll, f, p.opts.TableOptions)
 	p.fetcher = oidc.NewFetcher(opts.Private)
 	p.parser = oidc.NewParser()
 	p.good, p.bad = bounded.New[[sha256.Size]byte, *verified](p.opts.Verified, 0), bounded.New[[sha256.Size]byte, *verified](refusedTokens, 0)
 	p.places = make(chan struct{}, p.opts.Verifies)
 	return p
 }
-
-// Run reads the tables when they have changed, until ctx ends.
-func (p *Players) Run(ctx context.Context) { p.table.Run(ctx) }
-
-// ID returns the feed's id of the tables.
-func (p *Players) ID() int64 { return p.table.ID() }
-
-// InUse and Shown are the methods of mirror.Table.
-func (p *Players) InUse(now time.Time) bool { return p.table.InUse(now) }
-
-// Shown hears what the feed showed of the tables.
-func (p *Players) Shown(r leaderboard.Revision, sent time.Time) { p.table.Shown(r, sent) }
 
 // Renew returns when all commits before the call are known here.
 func (p *Players) Renew(ctx context.Context) error { return p.table.Renew(ctx) }

@@ -47,7 +47,6 @@ type App struct {
 	collector       *collector   // nil until Run
 	cert            *certificate // nil: the API is served without TLS
 	reader          *cache.Reader
-	tables          []heldTable
 	gate            gate
 	schema          schemaState
 	checked         atomic.Bool // the servers were found safe to use
@@ -114,7 +113,6 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Clock: a.clock, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.redisBackground, Alone: a.reader.Alone, Log: a.log,
 	}
 	a.features = openFeatures(cfg.Features, a.store, a.engine, a.metrics)
-	a.tables = features.AllOffered[heldTable](a.engine)
 	a.keepers = features.AllOffered[keeper](a.engine)
 	if err := a.wireAPI(); err != nil {
 		return nil, errors.Join(err, a.store.Close())

@@ -69,22 +69,7 @@ const maxFeedInterval = 250 * time.Millisecond
 func (a *App) wireFeed() {
 	a.feed = feed.New(a.store.Entries, feed.Options{
 		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxFeedInterval), Observer: a.metrics,
-		TablesInUse: func(now time.Time) (tables []int64) {
-			for _, t := range a.tables {
-				if t.InUse(now) {
-					tables = append(tables, t.ID())
-				}
-			}
-			return tables
-		},
-		OnShown: func(shown map[int64]leaderboard.Revision, sent time.Time) {
-			for _, t := range a.tables {
-				if r, ok := shown[t.ID()]; ok {
-					t.Shown(r, sent)
-				}
-			}
-			a.resident.Shown(shown)
-		},
+		OnShown: func(shown map[int64]leaderboard.Revision) { a.resident.Shown(shown) },
 	})
 }
 
@@ -92,17 +77,6 @@ func (a *App) wireFeed() {
 func (a *App) clock() (leaderboard.Micros, bool) {
 	at, sent, ok := a.feed.Clock()
 	return at + leaderboard.Micros(time.Since(sent)/time.Microsecond), ok
-}
-
-// heldTable is a table of the database that a feature holds whole in memory. Its Run works until ctx ends.
-type heldTable interface {
-	// ID returns the id of the table in the feed.
-	ID() int64
-	// InUse reports whether the feed is to ask for the table.
-	InUse(now time.Time) bool
-	// Shown hears what the feed showed of the table.
-	Shown(revision leaderboard.Revision, sent time.Time)
-	Run(ctx context.Context)
 }
 
 // newRefresher makes the refresher of copies and derived boards. f, copies and m may be nil.
@@ -136,9 +110,6 @@ func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher
 func (a *App) startBackground(ctx context.Context) {
 	ctx = trace.With(ctx, a.traces.root())
 	a.background.Go(func() { a.feed.Run(ctx) })
-	for _, t := range a.tables {
-		a.background.Go(func() { t.Run(ctx) })
-	}
 	a.background.Go(func() { a.resident.Run(ctx) })
 	a.background.Go(func() { every(ctx, redisProbeEvery, redisCheckJitter, func() { a.reader.Probe(ctx) }) })
 	if a.cert != nil {

@@ -106,7 +106,7 @@ func (s boardStatus) recall(out []leaderboard.BoardHealth) {
 			continue
 		}
 		b.Period = known
-		if latest, ok := s.feed.Latest(known.ID); ok && latest.Incarnation == known.Incarnation && latest.Seq > known.LastSeq {
+		if latest, _, ok := s.feed.Latest(known.ID); ok && latest.Incarnation == known.Incarnation && latest.Seq > known.LastSeq {
 			b.Period.LastSeq, b.Period.Committed = latest.Seq, latest.AsOf
 		}
 	}

@@ -209,12 +209,20 @@ func ofHiddenAndDerived() []mutant {
 func ofKeys() []mutant {
 	return []mutant{
 		{
-			"G2", "a change of the keys is not read", "internal/mirror/mirror.go",
-			`if k == nil || k.revision != want.revision {`, `if k == nil {`, "features/keys TestChangeCounts",
+			"G2", "a change of the keys is not read", "cache/table.go",
+			"isCurrent, isFound := ok && k.isAt(shown), found(k.value)", "isCurrent, isFound := ok && k.isRead(), found(k.value)", "features/keys TestChangeCounts",
 		},
 		{
-			"G2", "keys of an idle server are not confirmed", "internal/mirror/mirror.go",
-			`confirming.Go(func() { t.confirmIdle(ctx) })`, `confirming.Go(func() {})`, "features/keys TestIdleServer",
+			"G2", "keys of an idle server are not confirmed", "cache/table.go",
+			`if t.known.Load().isRead() {`, `if false {`, "features/keys TestIdleServer",
+		},
+		{
+			"G2", "a revoked key may be as old as answers may be", "cache/feed/feed.go",
+			"\t\treturn tableAge\n", "\t\treturn f.opts.MaxAge\n", "cache/feed TestTables",
+		},
+		{
+			"G2", "ids of no key have statements sent without a pause", "cache/feed/feed.go",
+			`!f.nextIsSoon() && rest > 0`, `false && rest > 0`, "cache/feed TestNext",
 		},
 		{
 			"G7", "a token for another audience is good", "features/players/verify.go",

@@ -35,7 +35,6 @@ const (
 	auditPkg    = "leaderboard/internal/audit"
 	outboxPkg   = "leaderboard/internal/outbox"
 	entriesPkg  = "leaderboard/internal/entries"
-	mirrorPkg   = "leaderboard/internal/mirror"
 	oidcPkg     = "leaderboard/internal/oidc"
 	storeIndex  = "leaderboard/store/internal/index"
 	storeBoards = "leaderboard/store/internal/boards"
@@ -122,7 +121,7 @@ func importRules() []importRule {
 // none imports another.
 func featureRules() []importRule {
 	const prometheus = "github.com/prometheus/client_golang/prometheus"
-	rules := []importRule{{dir: "features", may: []string{nounsPkg, mysqlPkg, mirrorPkg, "leaderboard/httpapi", "leaderboard/store", storeCommit, prometheus, redisPkg}}}
+	rules := []importRule{{dir: "features", may: []string{nounsPkg, mysqlPkg, "leaderboard/cache/feed", "leaderboard/httpapi", "leaderboard/store", storeCommit, prometheus, redisPkg}}}
 	folders, err := os.ReadDir("features")
 	if err != nil {
 		panic(err)
@@ -134,7 +133,7 @@ func featureRules() []importRule {
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
 				"leaderboard/api", "leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/cache", "leaderboard/internal/bounded", "leaderboard/internal/names", mirrorPkg, oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/cache", "leaderboard/cache/feed", "leaderboard/internal/bounded", "leaderboard/internal/names", oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
 		})
@@ -166,7 +165,6 @@ func programRules() []importRule {
 			inTest: []string{"leaderboard/internal/apptest"},
 		},
 		{dir: "internal/bounded"},
-		{dir: "internal/mirror", may: []string{nounsPkg}},
 		{dir: "internal/names", may: []string{nounsPkg, "golang.org/x/text/unicode/norm"}},
 		{dir: "internal/dialer"},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
