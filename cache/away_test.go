@@ -281,7 +281,7 @@ func (behind) CombinedMember(context.Context, []leaderboard.PeriodRef, leaderboa
 }
 
 // TestCombinedAnswersAreJudged: MySQL's answers about several boards are not reported as fresh when the feed has newer
-// revisions, or has none.
+// revisions or no revisions.
 func TestCombinedAnswersAreJudged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -43,8 +43,8 @@ const (
 	pastKept = time.Second
 )
 
-// Catalog knows boards and their periods by name. What it knows of a board holds until the feed shows that boards have
-// changed; then the board is read again, at the earliest a second after it was read last. A period that has ended by the
+// Catalog knows boards and their periods by name. A board holds until the feed shows that boards have
+// changed; then it is read again, at the earliest a second after it was read last. A period that has ended by the
 // database clock is never the current one: the Catalog knows the last reading of that clock and the time since then, and does
 // not use the clock of this machine. Before it answers that a period has not begun, it waits for another reading. A board that
 // cannot be read again is marked stale, and no other board is. It may be used concurrently.
@@ -83,7 +83,7 @@ func (l *boardListing) current(w leaderboard.Window) *leaderboard.Period {
 	return nil
 }
 
-// over reports whether the period here is not the current one of its window any more, by the database clock. When this
+// over reports whether the period here is no longer the current one of its window, by the database clock. When this
 // server does not know all rules of the board, another server may begin a current period without a row at any time.
 func (l *boardListing) over(w leaderboard.Window, clock leaderboard.Micros) bool {
 	if p := l.current(w); p != nil {
@@ -108,7 +108,7 @@ type CatalogOptions struct {
 	// how long it may still be used; ok is false when no process has. nil: never.
 	LastKnown func(ctx context.Context, name string) (l leaderboard.Listing, age, left time.Duration, ok bool, err error)
 	Now       func() time.Time // time.Now when nil
-	// Feed shows when boards change, and the database clock. nil: what is known of a board holds for a second, and a board
+	// Feed shows when boards change, and the database clock. nil: a board holds for a second, and a board
 	// that does not exist is looked up each time.
 	Feed *feed.Feed
 	// Gate runs look-ups of boards that are not known here, each when there is room for it. nil: at once.
@@ -136,7 +136,7 @@ func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 
 func ungated(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
 
-// unchanged reports whether the boards are as they were when something was read, or it was read just now.
+// unchanged reports whether the boards have not changed since something was read, or it was read just now.
 func (c *Catalog) unchanged(ctx context.Context, r *reading) bool {
 	if !r.until.IsZero() {
 		return false
@@ -206,7 +206,7 @@ func (c *Catalog) isRecent(_ context.Context, k *cached[[]leaderboard.Period]) b
 
 func (c *Catalog) away() bool { return c.opts.Feed != nil && c.opts.Feed.Away() }
 
-// before returns the revision of the boards for what is read next, and asks the feed for it when that knows none; nil when the
+// before returns the revision of the boards before the next reading, and asks the feed when it knows no revision; nil when the
 // database does not answer.
 func (c *Catalog) before(ctx context.Context) *leaderboard.Revision {
 	w := c.opts.Feed
@@ -223,7 +223,7 @@ func (c *Catalog) before(ctx context.Context) *leaderboard.Revision {
 	return &r
 }
 
-// clock returns the database clock, by its last reading: that of the board, or a later one of the feed. It may be ahead, not
+// clock returns the database clock, by its last reading: with the board, or later by the feed. It may be ahead, not
 // behind.
 func (c *Catalog) clock(l *boardListing) leaderboard.Micros {
 	clock, sent := l.Clock, l.sent
@@ -236,7 +236,7 @@ func (c *Catalog) clock(l *boardListing) leaderboard.Micros {
 }
 
 // Resolve finds a period of a board. window "" is the board's first, period "" or "current" its current one, "previous"
-// the one before that; every other is a name. One that is over and never had an entry has no row. Errors:
+// the one before that; every other is a name. A period that is over and never had an entry has no row. Errors:
 // ErrBoardNotFound, a *leaderboard.PeriodError, ErrUnavailable. The board must not be changed.
 func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, *leaderboard.Board, error) {
 	called, w := c.now(), leaderboard.Window(window)
@@ -281,14 +281,14 @@ func (c *Catalog) readClock(ctx context.Context, after time.Time) error {
 	return w.Wait(ctx, leaderboard.BoardsPeriod)
 }
 
-// mayHaveBegun reports whether an error means that a period has not begun by the clock as it is known here, and the feed can
+// mayHaveBegun reports whether an error means that a period has not begun by the clock as this server knows it, and the feed can
 // read the clock again: it may have leapt, and the caller may have written to the period since.
 func (c *Catalog) mayHaveBegun(err error) bool {
 	period, ok := errors.AsType[*leaderboard.PeriodError](err)
 	return ok && period.NotBegun && c.opts.Feed != nil && !c.away()
 }
 
-// period finds a period of a window by its name in a request, in what is known of the board, or what is read now because
+// period finds a period of a window by its name in a request, in the board as it was read, or as it is read now because
 // another period has begun.
 func (c *Catalog) period(ctx context.Context, k *cached[*boardListing], w leaderboard.Window, name string, called time.Time) (*cached[*boardListing], *leaderboard.Period, error) {
 	now := c.clock(k.value)
@@ -337,7 +337,7 @@ func (c *Catalog) Forget(name string) {
 func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	k, ok := c.listings.kept.Get(ref.Board)
 	if !ok {
-		// What a look-up under way will bring. Once is enough: while commits follow each other fast, none would be kept.
+		// A look-up under way may bring older rules. Once is enough: while commits follow each other fast, none would be kept.
 		if last, ok := c.unkept.Get(ref.Board); ok && last.BoardID == ref.BoardID && reflect.DeepEqual(last.Rules, ref.Rules) {
 			return
 		}

@@ -7,7 +7,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Known returns the boards that are known here for which want is true, as they were read last, with names after the one
+// Known returns the boards that are known here for which want is true, as the last reading found them, with names after the one
 // given, in the order of their bytes, at most limit. It asks neither MySQL nor Redis.
 func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
 	var found []leaderboard.Board

@@ -37,7 +37,7 @@ func TestCatalogLabels(t *testing.T) {
 		}
 		check(1, "moba")
 		s.label("card", "game")
-		check(1, "moba") // as it was less than a second ago
+		check(1, "moba") // known for less than a second
 		c.Forget("card")
 		check(2, "card", "moba") // this process has changed it
 		s.label("rpg", "game")

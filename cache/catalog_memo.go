@@ -25,7 +25,7 @@ func (r *reading) usable(now time.Time) bool {
 
 func (r *reading) stale(now time.Time) bool { return !r.until.IsZero() || r.age(now) > catalogStale }
 
-// failing reports whether reading again has failed since what was read was last good, and whether it is time for another
+// failing reports whether reading again has failed since the last moment at which it was good, and whether it is time for another
 // attempt, which then counts as made.
 func (r *reading) failing(now time.Time) (failing, due bool) {
 	failed, since := r.failed.Load(), int64(now.Sub(r.read))
@@ -43,8 +43,8 @@ type cached[V any] struct {
 	value V
 }
 
-// memo keeps what was read of boards, and what does not exist, until it does not hold any more. While it cannot be read
-// again, it is served as it was.
+// memo keeps answers about boards, also that something does not exist, as long as they hold. While an answer cannot be read
+// again, the old one is served.
 type memo[K comparable, V any] struct {
 	c     *Catalog
 	holds func(context.Context, *cached[V]) bool
@@ -155,7 +155,7 @@ func (m *memo[K, V]) keep(key K, k *cached[V]) {
 	}
 }
 
-// forget drops what is kept, and the result of a call under way.
+// forget drops the kept answer, and the result of a call under way.
 func (m *memo[K, V]) forget(key K) {
 	m.calls.forget(key)
 	m.kept.Delete(key)

@@ -6,7 +6,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// pastPeriods is what is kept of past periods: the one with a name, or so many before a moment.
+// pastPeriods is the key of kept past periods: the period with a name, or a number of periods before a moment.
 type pastPeriods struct {
 	of     int64 // boardListing.serial: when the board is read again, so are they
 	window leaderboard.Window

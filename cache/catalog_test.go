@@ -162,8 +162,8 @@ func TestCatalogDeletedBoard(t *testing.T) {
 	})
 }
 
-// TestCatalogLearnsFromCommits: a commit of this process that is not of what is known of the board: another process has
-// changed it.
+// TestCatalogLearnsFromCommits: a commit of this process by rules that the catalog does not know: another process has
+// changed the board.
 func TestCatalogLearnsFromCommits(t *testing.T) {
 	t.Parallel()
 	s := &shelf{}

@@ -60,7 +60,7 @@ func (c *turning) name(window, period string) string {
 	return ref.Name
 }
 
-// TestCatalogTurn: no matter what the clock of this machine shows, what is known of a period does not outlive the period by
+// TestCatalogTurn: no matter what the clock of this machine shows, no answer about a period outlives the period by
 // the database's clock.
 func TestCatalogTurn(t *testing.T) {
 	t.Parallel()
@@ -84,7 +84,7 @@ func TestCatalogTurn(t *testing.T) {
 	}
 }
 
-// TestCatalogTurnWithoutMySQL: all_time goes on from memory, a period that has ended is not passed off as the current
+// TestCatalogTurnWithoutMySQL: all_time continues from memory, a period that has ended is not passed off as the current
 // one, and it can be asked for by its name while it is known.
 func TestCatalogTurnWithoutMySQL(t *testing.T) {
 	t.Parallel()
@@ -115,7 +115,7 @@ func TestCatalogTurnWithoutMySQL(t *testing.T) {
 }
 
 // TestCatalogClockLeaps: the writer of a period finds it at once, though the clock of the database has leapt since the board
-// was read: before a period is said not to have begun, that clock is read once more.
+// was read: before a period is said not to have begun, that clock is read again.
 func TestCatalogClockLeaps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestCatalogNames(t *testing.T) {
 	})
 }
 
-// TestCatalogPeriodsWithoutRow: periods that are over, later than the first one that is kept, and never had an entry.
+// TestCatalogPeriodsWithoutRow: periods that are over, later than the first that is kept, and never had an entry.
 func TestCatalogPeriodsWithoutRow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ type watchedCatalog struct {
 	*Catalog
 	t     *testing.T
 	shelf *shelf
-	model *storetest.Model // what the feed asks
+	model *storetest.Model // the questions of the feed
 	told  int
 }
 
@@ -79,7 +79,7 @@ func TestCatalogFollowsTheWatch(t *testing.T) {
 			t.Errorf("%d look-ups after a pause", n-before)
 		}
 		c.change(2)
-		time.Sleep(260 * time.Millisecond) // of the feed: an interval, and as old as what it showed may be
+		time.Sleep(260 * time.Millisecond) // of the feed: an interval, and the age that is fresh
 		c.version(2)
 		c.change(3)
 		time.Sleep(catalogApart + time.Millisecond)
@@ -98,8 +98,8 @@ func TestCatalogFollowsTheWatch(t *testing.T) {
 	})
 }
 
-// TestCatalogWhileTheWatchIsAway: what is known is served while the database does not answer, without a look-up, marked stale
-// after a moment, for ten minutes; what there is not is not said not to be there.
+// TestCatalogWhileTheWatchIsAway: known boards are served while the database does not answer, without a look-up, marked stale
+// after a moment, for ten minutes; no board is said not to exist.
 func TestCatalogWhileTheWatchIsAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,8 +239,8 @@ func TestFuturePeriodsCostFewStatements(t *testing.T) {
 	})
 }
 
-// TestBoardsMadeAllTheTime: while other boards are made, those that are read are compared together, and none is looked up; one that has
-// changed is.
+// TestBoardsMadeAllTheTime: while other boards are made, the boards that are read are compared together, and only a changed board is
+// looked up.
 func TestBoardsMadeAllTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// versions is a database of which nothing is known but how often its boards have changed.
+// versions is a database that only shows how often its boards have changed.
 type versions struct{ boards atomic.Int64 }
 
 // Revisions implements feed.Source.

@@ -96,8 +96,8 @@ func (p *Period) Bytes() int64 {
 }
 
 // Fold brings the period to the state after a commit. A commit that it has already changes nothing. Errors: rank.ErrGap
-// when commits are missing and rank.ErrDiverged when the commit is from another incarnation, neither of which changes the
-// period; rank.ErrDamaged when the commit contradicts the entries, and then the period answers nothing.
+// when commits are missing and rank.ErrDiverged when the commit is from another incarnation; these do not change the
+// period. rank.ErrDamaged when the commit contradicts the entries, and then the period answers nothing.
 func (p *Period) Fold(c *leaderboard.Commit) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -91,7 +91,7 @@ func (p *Period) pageStart(q leaderboard.PageQuery, total int64) (int64, error) 
 	return min(max(q.Offset, 0), total), nil
 }
 
-// through returns the number of entries ahead of a key, and of its own entry.
+// through returns the number of entries ahead of a key, including the entry at the key.
 func (p *Period) through(key rank.Key) int64 {
 	ahead := p.upTo(key)
 	if len(key) < rank.HeadLen {

@@ -72,7 +72,7 @@ type Copies struct {
 	log        Log
 	opts       Options
 	scripts    scripts
-	behind     sync.Map // copyID → true: what IsBehind returns
+	behind     sync.Map // copyID → true: the copies that are behind
 }
 
 // copyID identifies a copy.

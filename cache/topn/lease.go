@@ -14,7 +14,7 @@ import (
 )
 
 // lease is a key in Redis that ends with its term unless a heartbeat renews it. Work that must never happen twice is
-// fenced by seq, because no lease can stop a process that was paused and continues. What happens on a failure:
+// fenced by seq, because no lease can stop a process that was paused and continues. On a failure:
 //
 //   - the holder dies: the lease ends with its term, without cleaning up;
 //   - the holder is paused beyond the term: another may take the lease; the holder learns that it is lost at its next

@@ -401,7 +401,7 @@ func TestCopyIsReadWithoutMySQL(t *testing.T) {
 	b.reaches(t, 1)
 }
 
-// refsBeside returns periods other than the rig's period; none has a copy.
+// refsBeside returns periods other than the rig's period; they have no copies.
 func (b *rig) refsBeside(n int) []leaderboard.PeriodRef {
 	refs := make([]leaderboard.PeriodRef, n)
 	for i := range refs {
