@@ -37,8 +37,10 @@ type Options struct {
 }
 
 const (
-	// tableAge is the MaxAge of API keys and of players' tokens, so that a revoked key ends within a second.
-	tableAge = 500 * time.Millisecond
+	// tableAge and tableIdle are Options.MaxAge and Options.Idle of the tables of API keys and of players' tokens: a revoked
+	// key ends within a second, and a client that sends one request a few seconds waits for no statement.
+	tableAge  = 500 * time.Millisecond
+	tableIdle = 10 * time.Second
 	// nextApart is the least time between two statements for callers of Next.
 	nextApart = 50 * time.Millisecond
 )
@@ -110,6 +112,7 @@ type Feed struct {
 // period is the knowledge about one period, or about one table.
 type period struct {
 	maxAge time.Duration // of an answer about it that is fresh
+	idle   time.Duration // how long it is asked about after it was read
 
 	read atomic.Int64          // when it was last judged or waited for, ns since Feed.began
 	good atomic.Pointer[proof] // of the answers at floor, so that most are judged without the lock; nil: none
@@ -380,19 +383,18 @@ func (f *Feed) Age() time.Duration {
 	return 0
 }
 
-// maxAge returns how old a fresh answer about a period may be.
-func (f *Feed) maxAge(id int64) time.Duration {
+func (f *Feed) newPeriod(id int64) *period {
 	if id == leaderboard.KeysPeriod || id == leaderboard.TokensPeriod {
-		return tableAge
+		return &period{maxAge: tableAge, idle: tableIdle}
 	}
-	return f.opts.MaxAge
+	return &period{maxAge: f.opts.MaxAge, idle: f.opts.Idle}
 }
 
 // period returns the knowledge about a period, and records that it was read.
 func (f *Feed) period(id int64, now time.Time) *period {
 	p, ok := f.periods.Load(id)
 	if !ok {
-		p, _ = f.periods.LoadOrStore(id, &period{maxAge: f.maxAge(id)})
+		p, _ = f.periods.LoadOrStore(id, f.newPeriod(id))
 	}
 	one := p.(*period)
 	if at := now.Sub(f.began); at-time.Duration(one.read.Load()) > time.Millisecond { // readers do not fight over the cache line
@@ -487,11 +489,11 @@ func (f *Feed) fail(err error) {
 	}
 }
 
-// active returns the periods that were read within Idle, and forgets the others.
+// active returns the periods that were read recently, and forgets the others.
 func (f *Feed) active(now time.Time) []int64 {
 	var ids []int64
 	f.periods.Range(func(id, p any) bool {
-		if now.Sub(f.began)-time.Duration(p.(*period).read.Load()) <= f.opts.Idle {
+		if p := p.(*period); now.Sub(f.began)-time.Duration(p.read.Load()) <= p.idle {
 			ids = append(ids, id.(int64))
 		} else {
 			f.periods.Delete(id)

@@ -218,7 +218,7 @@ func ofKeys() []mutant {
 		},
 		{
 			"G2", "a revoked key may be as old as answers may be", "cache/feed/feed.go",
-			"\t\treturn tableAge\n", "\t\treturn f.opts.MaxAge\n", "cache/feed TestTables",
+			`{maxAge: tableAge, `, `{maxAge: f.opts.MaxAge, `, "cache/feed TestTables",
 		},
 		{
 			"G2", "ids of no key have statements sent without a pause", "cache/feed/feed.go",
