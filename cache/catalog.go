@@ -56,10 +56,10 @@ type Catalog struct {
 	unkept    *bounded.Map[string, leaderboard.PeriodRef] // what commits showed last of boards that are not kept: look-ups that began since then find that, or what came later
 	past      *memo[pastPeriods, []leaderboard.Period]
 	chosen    *memo[selection, []string]
-	serial    atomic.Int64              // of the last boardListing
-	clockRead atomic.Pointer[time.Time] // when it was last read for a period that has not begun
-	forgot    atomic.Int64              // how often a board's labels may have changed
-	fetching  calls[string, *boardListing]
+	serial    atomic.Int64                          // of the last boardListing
+	clockRead atomic.Pointer[time.Time]             // when it was last read for a period that has not begun
+	forgot    atomic.Int64                          // how often a board's labels may have changed
+	fetching  calls[string, *cached[*boardListing]] // they continue while a board that another process left is used
 	comparing calls[leaderboard.Revision, struct{}]
 }
 
@@ -126,7 +126,7 @@ func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 	if opts.Gate == nil {
 		opts.Gate = ungated
 	}
-	c := &Catalog{boards: boards, opts: opts, now: opts.Now, fetching: calls[string, *boardListing]{timeout: catalogTimeout}, comparing: calls[leaderboard.Revision, struct{}]{timeout: catalogTimeout}}
+	c := &Catalog{boards: boards, opts: opts, now: opts.Now, fetching: calls[string, *cached[*boardListing]]{timeout: catalogTimeout}, comparing: calls[leaderboard.Revision, struct{}]{timeout: catalogTimeout}}
 	c.unkept = bounded.New[string, leaderboard.PeriodRef](catalogBoards, catalogBoards*noneBytes)
 	c.listings = newMemo[string](c, c.sameBoard, func(l *boardListing) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) })
 	c.past = newMemo[pastPeriods](c, c.isRecent, func(list []leaderboard.Period) int { return answerBytes + 200*len(list) })
@@ -328,6 +328,11 @@ func (c *Catalog) Board(ctx context.Context, name string) (leaderboard.Board, er
 func (c *Catalog) Forget(name string) {
 	c.forgot.Add(1)
 	c.unkept.Delete(name)
+	c.forget(name)
+}
+
+func (c *Catalog) forget(name string) {
+	c.fetching.forget(name)
 	c.listings.forget(name)
 }
 
@@ -341,7 +346,7 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 		if last, ok := c.unkept.Get(ref.Board); ok && last.BoardID == ref.BoardID && reflect.DeepEqual(last.Rules, ref.Rules) {
 			return
 		}
-		c.listings.forget(ref.Board)
+		c.forget(ref.Board)
 		c.unkept.Put(ref.Board, noneBytes, ref)
 		return
 	}
@@ -352,7 +357,7 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	if board.ID != ref.BoardID || !maps.Equal(board.Rules.Labels, ref.Rules.Labels) {
 		c.forgot.Add(1)
 	}
-	c.listings.forget(ref.Board)
+	c.forget(ref.Board)
 }
 
 // Renew reads a board again and waits for that. Callers that found the same out of date share one look-up. A board that was
@@ -412,16 +417,20 @@ func (c *Catalog) load(name string) loader[*boardListing] {
 			k.value, err = c.fetch(ctx, name)
 			return err
 		}
-		fetched := c.fetching.start(ctx, name, func(ctx context.Context) (*boardListing, error) { return c.fetch(ctx, name) }, func(*boardListing, error) {})
+		fetched := c.fetching.start(ctx, name, func(ctx context.Context) (*cached[*boardListing], error) {
+			found := newCached[*boardListing](ctx, c)
+			found.value, found.err = c.fetch(ctx, name)
+			return found, nil
+		}, nil)
 		soon, cancel := context.WithTimeout(ctx, catalogWait)
 		defer cancel()
-		if k.value, err = fetched.wait(soon); err == nil || isAnswer(err) {
+		if err = k.take(fetched.wait(soon)); err == nil || isAnswer(err) {
 			return err
 		}
 		if c.lastKnown(ctx, name, k) {
 			return nil
 		}
-		if k.value, err = fetched.wait(ctx); errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
+		if err = k.take(fetched.wait(ctx)); errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
 			err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
 		}
 		return err

@@ -43,6 +43,24 @@ type cached[V any] struct {
 	value V
 }
 
+// newCached returns an answer that is to be read now.
+func newCached[V any](ctx context.Context, c *Catalog) *cached[V] {
+	k := &cached[V]{}
+	k.boards.Store(c.before(ctx))
+	k.read = c.now()
+	return k
+}
+
+// take makes k the same answer as another, of the same moment, unless there is an error.
+func (k *cached[V]) take(other *cached[V], err error) error {
+	if err != nil {
+		return err
+	}
+	k.value, k.read = other.value, other.read
+	k.boards.Store(other.boards.Load())
+	return other.err
+}
+
 // memo keeps answers about boards, also that something does not exist, as long as they hold. While an answer cannot be read
 // again, the old one is served.
 type memo[K comparable, V any] struct {
@@ -117,20 +135,23 @@ func (m *memo[K, V]) again(ctx context.Context, key K, load loader[V]) (*cached[
 	return k, nil
 }
 
-// renew returns what load brings; callers that want it at the same time share it.
+// renew returns the result of load; callers that want it at the same time share it. A result that was read before the call
+// must hold like a kept one.
 func (m *memo[K, V]) renew(ctx context.Context, key K, load loader[V]) (*cached[V], error) {
-	k, err := m.start(ctx, key, load).wait(ctx)
-	if err != nil {
-		return nil, err
+	for called := m.c.now(); ; {
+		k, err := m.start(ctx, key, load).wait(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case !k.until.IsZero(), k.err != nil && !isAnswer(k.err), !k.read.Before(called), m.holds(ctx, k):
+			return k, k.err
+		}
 	}
-	return k, k.err
 }
 
 func (m *memo[K, V]) start(ctx context.Context, key K, load loader[V]) *future[*cached[V]] {
 	return m.calls.start(ctx, key, func(ctx context.Context) (*cached[V], error) {
-		k := &cached[V]{}
-		k.boards.Store(m.c.before(ctx))
-		k.read = m.c.now()
+		k := newCached[V](ctx, m.c)
 		k.err = load(ctx, k)
 		return k, nil
 	}, func(k *cached[V], err error) {

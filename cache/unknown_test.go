@@ -27,6 +27,70 @@ func (v *versions) Revisions(_ context.Context, ids []int64) (map[int64]leaderbo
 	return out, nil
 }
 
+// TestBoardMadeDuringALookUp: a look-up that began before a board was made does not answer a later question.
+func TestBoardMadeDuringALookUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, v := &shelf{boards: map[string]leaderboard.Board{}, slow: 1500 * time.Millisecond}, &versions{}
+		w := feed.New(v, feed.Options{})
+		go w.Run(t.Context())
+		c := NewCatalog(s, CatalogOptions{Feed: w})
+		first := make(chan error, 1)
+		go func() {
+			_, err := c.Board(t.Context(), "b")
+			first <- err
+		}()
+		time.Sleep(500 * time.Millisecond)
+		s.mu.Lock()
+		s.boards["b"] = leaderboard.Board{ID: 1, Name: "b", Rules: leaderboard.Rules{}.WithDefaults()}
+		s.mu.Unlock()
+		v.boards.Add(1)
+		time.Sleep(500 * time.Millisecond)
+		if _, err := c.Board(t.Context(), "b"); err != nil {
+			t.Error(err)
+		}
+		if err := <-first; !errors.Is(err, leaderboard.ErrBoardNotFound) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestChangedDuringALookUp: a look-up after a change by this process does not join one that began before it.
+func TestChangedDuringALookUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, v := &shelf{}, &versions{}
+		s.put(1, nil, 500*time.Millisecond)
+		w := feed.New(v, feed.Options{})
+		go w.Run(t.Context())
+		c := NewCatalog(s, CatalogOptions{Feed: w, LastKnown: func(context.Context, string) (l leaderboard.Listing, age, left time.Duration, ok bool, err error) {
+			return l, 0, 0, false, nil
+		}})
+		read := func() int64 {
+			b, err := c.Board(t.Context(), "b")
+			if err != nil {
+				t.Error(err)
+			}
+			return b.Version
+		}
+		first := make(chan int64, 1)
+		go func() { first <- read() }()
+		time.Sleep(100 * time.Millisecond)
+		s.put(2, nil, 0)
+		v.boards.Add(1)
+		c.Forget("b")
+		if got := read(); got != 2 {
+			t.Errorf("version %d after a change to 2", got)
+		}
+		if got := <-first; got != 1 {
+			t.Errorf("version %d of a question before the change", got)
+		}
+		if got := read(); got != 2 {
+			t.Errorf("version %d in the end", got)
+		}
+	})
+}
+
 // TestUnknownBoards: a board that there is not is asked for once, until some server makes a board; and then it is
 // there as soon as the feed shows that, at the latest.
 func TestUnknownBoards(t *testing.T) {
