@@ -102,7 +102,7 @@ func ofFeed() []mutant {
 		},
 		{
 			"B6", "what a statement showed long ago counts", file,
-			"\tif now.Sub(latest.sent) > maxAge {\n", "\tif false {\n", test + "TestDatabaseAway",
+			"\tif now.Sub(latest.sent) > p.maxAge {\n", "\tif false {\n", test + "TestDatabaseAway",
 		},
 		{
 			"B6", "any answer is fresh", file,

@@ -4,7 +4,7 @@ import "slices"
 
 // mutants returns all of them.
 func mutants() []mutant {
-	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofFeed(), ofReading(), ofServing(), ofKeys(), ofServers(), ofEvents())
+	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofFeed(), ofReading(), ofServing(), ofTables(), ofKeys(), ofServers(), ofEvents())
 }
 
 // ofWriting are lines of the write path that decide what counts.
@@ -205,8 +205,8 @@ func ofHiddenAndDerived() []mutant {
 	}
 }
 
-// ofKeys are lines that decide who may do what and how often, and which records of it are kept.
-func ofKeys() []mutant {
+// ofTables are lines that decide how new the tables are that a server holds whole.
+func ofTables() []mutant {
 	return []mutant{
 		{
 			"G2", "a change of the keys is not read", "cache/table.go",
@@ -224,6 +224,12 @@ func ofKeys() []mutant {
 			"G2", "ids of no key have statements sent without a pause", "cache/feed/feed.go",
 			`!f.nextIsSoon() && rest > 0`, `false && rest > 0`, "cache/feed TestNext",
 		},
+	}
+}
+
+// ofKeys are lines that decide who may do what and how often, and which records of it are kept.
+func ofKeys() []mutant {
+	return []mutant{
 		{
 			"G7", "a token for another audience is good", "features/players/verify.go",
 			`!slices.Contains(audiences, audience)`, `false && !slices.Contains(audiences, audience)`, "internal/app TestIssuerTokens",
@@ -322,6 +328,14 @@ func ofServers() []mutant {
 		{
 			"D1", "a board that is written to all the time is looked up again and again", "cache/catalog.go",
 			`last.BoardID == ref.BoardID &&`, `last.BoardID != ref.BoardID &&`, "cache TestCatalogKeepsBesideCommits",
+		},
+		{
+			"B6", "a look-up from before a change answers after it", "cache/catalog.go",
+			"\tc.asking.forget(name)\n", "", "cache TestChangedDuringALookUp",
+		},
+		{
+			"B6", "a look-up from before a board was made answers after it", "cache/catalog_memo.go",
+			`!k.asked.Before(called), m.holds(ctx, k):`, `true:`, "cache TestBoardMadeDuringALookUp",
 		},
 		{
 			"B6", "a board that has changed is taken for one that has not", "cache/catalog.go",
