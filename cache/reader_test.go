@@ -60,7 +60,7 @@ func (s *worldDatabase) Query(ctx context.Context, _ leaderboard.PeriodRef, ques
 	return storetest.QueryEach(ctx, told{nil, o}, leaderboard.PeriodRef{}, questions), nil
 }
 
-// The answers of a world at one state.
+// told is the answers of a world at one state.
 type told struct {
 	leaderboard.Rankings
 	cachetest.Oracle

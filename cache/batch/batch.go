@@ -63,7 +63,7 @@ type group[K comparable, Q, V any] struct {
 	came    time.Time       // when it was opened
 	began   time.Time       // when it got its slot
 	ready   chan struct{}   // of a caller of Alone: closed when there is a slot for it; nil in a batch
-	before  *group[K, Q, V] // the previous batch of its key; nil if none is under way
+	before  *group[K, Q, V] // the previous batch of its key; nil without a batch under way
 	done    chan struct{}   // closed with the answers of a batch
 }
 

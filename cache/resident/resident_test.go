@@ -50,7 +50,7 @@ func (f *followed) period(ctx context.Context, ref leaderboard.PeriodRef) (*Peri
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.periods[ref.ID] == nil {
-		f.drain(ref.ID) // the snapshot has them
+		f.drain(ref.ID) // they are in the snapshot
 		p, err := f.load(ctx, ref)
 		if err != nil {
 			return nil, err

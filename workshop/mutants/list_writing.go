@@ -331,11 +331,11 @@ func ofServers() []mutant {
 		},
 		{
 			"B6", "a look-up from before a change answers after it", "cache/catalog.go",
-			"\tc.asking.forget(name)\n", "", "cache TestChangedDuringALookUp",
+			"\tc.fetching.forget(name)\n", "", "cache TestChangedDuringALookUp",
 		},
 		{
 			"B6", "a look-up from before a board was made answers after it", "cache/catalog_memo.go",
-			`!k.asked.Before(called), m.holds(ctx, k):`, `true:`, "cache TestBoardMadeDuringALookUp",
+			`!k.read.Before(called), m.holds(ctx, k):`, `true:`, "cache TestBoardMadeDuringALookUp",
 		},
 		{
 			"B6", "a board that has changed is taken for one that has not", "cache/catalog.go",
