@@ -583,3 +583,36 @@ func TestAwaySaysNothingOfAbsence(t *testing.T) {
 		}
 	})
 }
+
+// TestChangedBoardThatCannotBeReadAgain: when a board has changed and its look-ups fail or are slow, answers by its old rules say
+// so before it is catalogApart old; otherwise a board that was private could be said not to exist for longer.
+func TestChangedBoardThatCannotBeReadAgain(t *testing.T) {
+	t.Parallel()
+	for name, lookUp := range map[string]struct {
+		err  error
+		took time.Duration
+	}{"fail": {err: leaderboard.ErrUnavailable}, "are slow": {took: time.Hour}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newWatchedCatalog(t)
+				c.change(2)
+				c.shelf.put(2, lookUp.err, lookUp.took)
+				changed, old := time.Now(), 0
+				for age := time.Duration(0); age < catalogStale; age = time.Since(changed) {
+					ref, b, err := c.Resolve(t.Context(), "b", "", "")
+					if err != nil || b.Version != 1 || age > catalogApart && !ref.Stale {
+						t.Errorf("%v after the change: version %d, stale %t, %v", age, b.Version, ref.Stale, err)
+					}
+					if ref.Stale {
+						old++
+					}
+					time.Sleep(50 * time.Millisecond)
+				}
+				if old == 0 {
+					t.Error("no answer was stale")
+				}
+			})
+		})
+	}
+}

@@ -36,8 +36,8 @@ const (
 	catalogBytes   = 32 << 20
 	// catalogLimit is how long boards are known while MySQL is away, which is as long as pages are served.
 	catalogLimit = 10 * time.Minute
-	// catalogStale is how long ago a board was last known to hold at most, as long as it can be read. Answers from a board
-	// that was last known to hold before that are marked stale.
+	// catalogStale is how long ago a board was last known to hold at most, as long as it can be read: a look-up may be under way.
+	// Answers from a board that was last known to hold before that are marked stale, after catalogApart if it cannot be read.
 	catalogStale = catalogApart + catalogTimeout
 	// pastKept is how long it may take to notice that a past period was closed or given up: the feed does not show that.
 	pastKept = time.Second
@@ -257,7 +257,7 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 		return leaderboard.PeriodRef{}, nil, err
 	}
 	ref := p.Ref(&k.value.Board)
-	ref.Stale = k.stale(called)
+	ref.Stale = k.stale(called, c.away())
 	return ref, &k.value.Board, nil
 }
 

@@ -23,7 +23,14 @@ func (r *reading) usable(now time.Time) bool {
 	return r.err == nil && r.age(now) <= catalogLimit && (r.until.IsZero() || now.Before(r.until))
 }
 
-func (r *reading) stale(now time.Time) bool { return !r.until.IsZero() || r.age(now) > catalogStale }
+// stale reports whether an answer by what was read must say that it may be old. unread: it cannot be read again now.
+func (r *reading) stale(now time.Time, unread bool) bool {
+	limit := catalogStale
+	if unread || r.failed.Load() > r.good.Load() {
+		limit = catalogApart
+	}
+	return !r.until.IsZero() || r.age(now) > limit
+}
 
 // failing reports whether reading again has failed since the last moment at which it was good, and whether it is time for another
 // attempt, which then counts as made.
