@@ -540,7 +540,7 @@ func TestOutdatedBeforeItGoesOut(t *testing.T) {
 		go w.Run(ctx)
 		l, r := &outrun{}, NewReader(nil, still{}, ReaderOptions{Feed: w})
 		q := &pending{question: &pageQuestion{onePeriod: onePeriod{leaderboard.PeriodRef{ID: 1}}}}
-		for range 2 { // the feed shows it within the time that an answer may be old
+		for range 2 { // an answer may be old for as long as the feed needs
 			if _, verdict, err := r.query(ctx, l, q); err != nil || verdict != feed.VerdictOld || l.times < 3 {
 				t.Errorf("%v, %v after %d times", verdict, err, l.times)
 			}

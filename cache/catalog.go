@@ -53,7 +53,7 @@ type Catalog struct {
 	opts      CatalogOptions
 	now       func() time.Time
 	listings  *memo[string, *boardListing]
-	unkept    *bounded.Map[string, leaderboard.PeriodRef] // what commits showed last of boards that are not kept: look-ups that began since then find that, or what came later
+	unkept    *bounded.Map[string, leaderboard.PeriodRef] // the last commits to boards that are not kept: look-ups that began since then find that state, or a later one
 	past      *memo[pastPeriods, []leaderboard.Period]
 	chosen    *memo[selection, []string]
 	serial    atomic.Int64                          // of the last boardListing
@@ -73,7 +73,7 @@ type boardListing struct {
 	used     atomic.Bool  // it was asked for since boards were compared last
 }
 
-// current returns the current period of a window, nil when there is none.
+// current returns the current period of a window, or nil.
 func (l *boardListing) current(w leaderboard.Window) *leaderboard.Period {
 	for i := range l.Periods {
 		if l.Periods[i].Window == w {
@@ -158,7 +158,7 @@ func (c *Catalog) unchanged(ctx context.Context, r *reading) bool {
 	return true
 }
 
-// sameBoard reports whether a board is as it was read, though others may have changed.
+// sameBoard reports whether a board is unchanged since it was read, though others may have changed.
 func (c *Catalog) sameBoard(ctx context.Context, k *cached[*boardListing]) bool {
 	if k.err == nil && !k.value.used.Load() {
 		k.value.used.Store(true)
@@ -288,8 +288,8 @@ func (c *Catalog) mayHaveBegun(err error) bool {
 	return ok && period.NotBegun && c.opts.Feed != nil && !c.away()
 }
 
-// period finds a period of a window by its name in a request, in the board as it was read, or as it is read now because
-// another period has begun.
+// period finds a period of a window by its name in a request. If another period has begun, the board is read
+// first.
 func (c *Catalog) period(ctx context.Context, k *cached[*boardListing], w leaderboard.Window, name string, called time.Time) (*cached[*boardListing], *leaderboard.Period, error) {
 	now := c.clock(k.value)
 	if k.value.over(w, now) {
@@ -395,7 +395,7 @@ func (c *Catalog) lookUp(ctx context.Context, name string) (*cached[*boardListin
 // notify is apart from lookUp, whose frame is on the stack of each stream: the listing is copied.
 func (c *Catalog) notify(l *boardListing) { c.opts.OnRead(l.Listing, c.clock(l)) }
 
-// lookUpAfter reads a board from MySQL after a moment. What other processes left does not do.
+// lookUpAfter reads a board from MySQL after a moment. A board that another process left does not count.
 func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time) (*cached[*boardListing], error) {
 	for range 2 { // the first may have been under way
 		k, err := c.listings.start(ctx, name, c.load(name)).wait(ctx)

@@ -15,7 +15,7 @@ type reading struct {
 	err    error                                // the board does not exist, or not the period
 	boards atomic.Pointer[leaderboard.Revision] // of leaderboard.BoardsPeriod, at which it held; nil: not known
 	looked atomic.Int64                         // when the database was last asked about it alone, ns since read
-	until  time.Time                            // of what another process read: until when it may be used; else zero
+	until  time.Time                            // limit of use of a result that another process read; else zero
 	failed atomic.Int64                         // when reading it again last failed, ns since read
 }
 
@@ -23,7 +23,7 @@ func (r *reading) usable(now time.Time) bool {
 	return r.err == nil && r.age(now) <= catalogLimit && (r.until.IsZero() || now.Before(r.until))
 }
 
-// stale reports whether an answer by what was read must say that it may be old. unread: it cannot be read again now.
+// stale reports whether an answer by this reading must say that it may be old. unread: it cannot be read again now.
 func (r *reading) stale(now time.Time, unread bool) bool {
 	limit := catalogStale
 	if unread || r.failed.Load() > r.good.Load() {
@@ -75,7 +75,7 @@ type memo[K comparable, V any] struct {
 	holds func(context.Context, *cached[V]) bool
 	bytes func(V) int
 	kept  *bounded.Map[K, *cached[V]]
-	none  *bounded.Map[K, *cached[V]] // what does not exist, apart, so that invented names push out nothing else
+	none  *bounded.Map[K, *cached[V]] // names that do not exist, apart, so that invented names push out nothing else
 	calls calls[K, *cached[V]]
 }
 
@@ -89,10 +89,10 @@ func newMemo[K comparable, V any](c *Catalog, holds func(context.Context, *cache
 	}
 }
 
-// loader reads what is asked for into k. The error may be the answer.
+// loader reads the answer into k. The error may be the answer.
 type loader[V any] func(ctx context.Context, k *cached[V]) error
 
-// find returns what is kept.
+// find returns the kept answer, whether it holds or not.
 func (m *memo[K, V]) find(key K) (*cached[V], bool) {
 	if k, ok := m.kept.Get(key); ok {
 		return k, true
@@ -100,7 +100,7 @@ func (m *memo[K, V]) find(key K) (*cached[V], bool) {
 	return m.none.Get(key)
 }
 
-// get returns what is kept and holds, otherwise what load brings, otherwise what is kept for as long as it is usable.
+// get returns the kept answer if it holds, otherwise the result of load; if load fails, the kept answer while it is usable.
 func (m *memo[K, V]) get(ctx context.Context, key K, load loader[V]) (*cached[V], error) {
 	if k, ok := m.fresh(ctx, key); ok {
 		return k, k.err
@@ -108,13 +108,13 @@ func (m *memo[K, V]) get(ctx context.Context, key K, load loader[V]) (*cached[V]
 	return m.again(ctx, key, load)
 }
 
-// fresh returns what is kept if it holds, as for most reads.
+// fresh returns the kept answer, and whether it holds, like for most reads.
 func (m *memo[K, V]) fresh(ctx context.Context, key K) (*cached[V], bool) {
 	k, ok := m.find(key)
 	return k, ok && m.holds(ctx, k)
 }
 
-// again is get for what does not hold any more.
+// again is get for an answer that no longer holds.
 func (m *memo[K, V]) again(ctx context.Context, key K, load loader[V]) (*cached[V], error) {
 	k, ok := m.find(key)
 	now := m.c.now()

@@ -8,7 +8,7 @@ import (
 
 // pastPeriods is the key of kept past periods: the period with a name, or a number of periods before a moment.
 type pastPeriods struct {
-	of     int64 // boardListing.serial: when the board is read again, so are they
+	of     int64 // boardListing.serial: when the board is read again, the periods are too
 	window leaderboard.Window
 	name   string
 	before leaderboard.Micros

@@ -57,30 +57,30 @@ func (s *worldDatabase) Query(ctx context.Context, _ leaderboard.PeriodRef, ques
 	if err != nil {
 		return nil, err
 	}
-	return storetest.QueryEach(ctx, told{nil, o}, leaderboard.PeriodRef{}, questions), nil
+	return storetest.QueryEach(ctx, atState{nil, o}, leaderboard.PeriodRef{}, questions), nil
 }
 
-// told is the answers of a world at one state.
-type told struct {
+// atState has the answers of a world at one state.
+type atState struct {
 	leaderboard.Rankings
 	cachetest.Oracle
 }
 
-func (s told) Page(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+func (s atState) Page(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	if s.Name.Seq < q.MinSeq {
 		return nil, leaderboard.ErrSeqAhead
 	}
 	return s.Oracle.Page(q, leaderboard.SourceMySQL)
 }
 
-func (s told) Members(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+func (s atState) Members(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	if s.Name.Seq < q.MinSeq {
 		return nil, leaderboard.ErrSeqAhead
 	}
 	return s.Oracle.Members(q, leaderboard.SourceMySQL), nil
 }
 
-func (s told) ScoreRank(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+func (s atState) ScoreRank(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	if s.Name.Seq < q.MinSeq {
 		return nil, leaderboard.ErrSeqAhead
 	}

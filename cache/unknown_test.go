@@ -55,7 +55,7 @@ func TestBoardMadeDuringALookUp(t *testing.T) {
 	})
 }
 
-// TestChangedDuringALookUp: a look-up after a change by this process does not join one that began before it.
+// TestChangedDuringALookUp: a look-up after a change by this process does not join an earlier look-up.
 func TestChangedDuringALookUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -37,9 +37,9 @@ type Exports interface {
 type MemberData interface {
 	// DataLists returns the lists of a member's stored data, in the order of MemberData.
 	DataLists() []leaderboard.DataList
-	// MemberData calls tell with each record that is stored of a member, list by list. An error of tell ends it and is returned
+	// MemberData calls add with each record that is stored of a member, list by list. An error of add ends it and is returned
 	// unchanged.
-	MemberData(ctx context.Context, member string, tell func(leaderboard.MemberRecord) error) error
+	MemberData(ctx context.Context, member string, add func(leaderboard.MemberRecord) error) error
 }
 
 // exportHandlers serve exports.

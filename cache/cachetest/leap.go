@@ -6,7 +6,7 @@ import (
 )
 
 // Leap returns a time as time.Now does after the clock of the machine was set: its wall clock shows t and by, and its
-// monotonic clock shows t. Package time cannot make such a time, nor can a bubble of synctest: the first word
+// monotonic clock shows t. Package time cannot make such a time, and a bubble of synctest cannot either: the first word
 // of a Time is a mark, the seconds since 1885 and 30 bits of nanoseconds, the second one the monotonic clock.
 func Leap(t time.Time, by time.Duration) time.Time {
 	const monotonic, nsecBits = 1 << 63, 30

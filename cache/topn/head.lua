@@ -24,7 +24,7 @@ local function less(a, b) -- of non-negative decimals
   return before(a, b)
 end
 
--- decimal(s) says whether s is a number as this program writes it: 0 to 2^63-1, without zeros ahead.
+-- decimal(s) is true if s is a number as this program writes it: 0 to 2^63-1, without zeros ahead.
 local function decimal(s)
   return s and (s == '0' or s:match('^[1-9]%d*$')) and not less('9223372036854775807', s)
 end

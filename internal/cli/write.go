@@ -238,7 +238,7 @@ func (o *exportOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	done, err := transfer.Export{
-		Client: c, Board: args[0], Query: o.query, Format: o.format, File: o.output, Stdout: o.out, Told: o.err,
+		Client: c, Board: args[0], Query: o.query, Format: o.format, File: o.output, Stdout: o.out, Stderr: o.err,
 	}.Run(ctx)
 	switch {
 	case err != nil || o.output == "":
@@ -311,7 +311,7 @@ func (o *importOptions) readZset(ctx context.Context, c *client.Client, board, f
 	}
 	defer func() { err = errors.Join(err, zset.server.Close()) }()
 	return file, transfer.ZsetRead{
-		Zset: zset, Client: c, File: file, Restart: o.restart, Told: o.err,
+		Zset: zset, Client: c, File: file, Restart: o.restart, Stderr: o.err,
 		Source: transfer.ZsetSource{Redis: app.PlaceOfURL(o.zset.redis), Key: o.zset.key, Multiply: int64(o.zset.multiply), Board: board},
 	}.Run(ctx)
 }
@@ -336,7 +336,7 @@ func (o *importOptions) run(ctx context.Context, args []string) error {
 	}
 	done, err := transfer.Import{
 		Client: c, Board: board, File: file, Stdin: o.in, Format: o.format, Raw: o.raw, Batch: o.batch, Key: o.idempotencyKey,
-		Refused: o.refused, Progress: o.progress, Restart: o.restart, Told: o.err,
+		Refused: o.refused, Progress: o.progress, Restart: o.restart, Stderr: o.err,
 	}.Run(ctx)
 	if stopped, ok := errors.AsType[*transfer.Stopped](err); ok && stopped.Line > 0 {
 		o.say("leaderboard: the lines ahead of line %d are dealt with; the same command continues there", stopped.Line)

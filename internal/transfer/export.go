@@ -33,7 +33,7 @@ type Export struct {
 	Format string // "": by the name of the file
 	File   string // written as FILE.part until it is whole; "": Stdout
 	Stdout io.Writer
-	Told   io.Writer // gets a progress bar
+	Stderr io.Writer // gets a progress bar
 }
 
 // Run writes all entries of a period.
@@ -63,7 +63,7 @@ func (v *Exported) Line() string {
 
 // copy copies the entries and checks that all of them have come.
 func (e *Export) copy(to io.Writer, from io.Reader, v *Exported) error {
-	bar := terminal.NewProgress(e.Told, v.Entries, "exporting "+v.Board, inEntries()...)
+	bar := terminal.NewProgress(e.Stderr, v.Entries, "exporting "+v.Board, inEntries()...)
 	defer bar.End()
 	count := recordCounter{quotes: v.Format == client.FormatCSV}
 	if count.quotes {

@@ -49,10 +49,10 @@ type Import struct {
 	Batch  int    // entries per request; a continued import keeps its first value
 	Key    string // imports with different keys count apart; may be ""
 
-	Refused  string // file for the refused lines; "": FILE.refused, for standard input Told
+	Refused  string // file for the refused lines; "": FILE.refused, for standard input Stderr
 	Progress string // file that says how far the import has come; "": FILE.progress, of standard input none
 	Restart  bool   // from the first line, whatever the progress says
-	Told     io.Writer
+	Stderr   io.Writer
 }
 
 // importing is a run of an import.
@@ -78,7 +78,7 @@ func (s *Stopped) Unwrap() error { return s.Err }
 // that run was complete. An error after the first batch has begun is a *Stopped.
 func (i Import) Run(ctx context.Context) (out Imported, err error) {
 	start := time.Now()
-	im := &importing{Import: i, report: importReport{w: i.Told}}
+	im := &importing{Import: i, report: importReport{w: i.Stderr}}
 	if im.File != Stdin {
 		im.Refused = cmp.Or(im.Refused, im.File+".refused")
 		im.Progress = cmp.Or(im.Progress, im.File+".progress")
@@ -101,7 +101,7 @@ func (i Import) Run(ctx context.Context) (out Imported, err error) {
 	if err := im.resume(in); err != nil {
 		return out, err
 	}
-	im.bar = terminal.NewProgress(im.Told, max(size-im.done.Offset, -1), im.what(), progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
+	im.bar = terminal.NewProgress(im.Stderr, max(size-im.done.Offset, -1), im.subject(), progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
 	err = im.run(ctx)
 	im.bar.End()
 	if err = errors.Join(err, im.report.close()); err != nil {
@@ -114,8 +114,8 @@ func (i Import) Run(ctx context.Context) (out Imported, err error) {
 	return im.imported(time.Since(start)), nil
 }
 
-// what returns the subject of the bar: the file, or the rest that an earlier run has left.
-func (im *importing) what() string {
+// subject returns the subject of the bar: the file, or the rest that an earlier run has left.
+func (im *importing) subject() string {
 	if im.done.Offset == 0 {
 		return "importing into " + im.Board
 	}

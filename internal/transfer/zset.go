@@ -53,7 +53,7 @@ type ZsetRead struct {
 	Client  *client.Client
 	File    string
 	Restart bool // read it again, whatever was read before
-	Told    io.Writer
+	Stderr  io.Writer
 }
 
 // Run reads the sorted set into the file, unless that was done before. The file is complete or absent. Its lines are in the
@@ -109,7 +109,7 @@ func (z *ZsetRead) read(ctx context.Context) ([]ZsetMember, error) {
 	if size == 0 {
 		return nil, errors.New("there is no such key, or it has no members")
 	}
-	bar := terminal.NewProgress(z.Told, size, "reading the zset", inEntries()...)
+	bar := terminal.NewProgress(z.Stderr, size, "reading the zset", inEntries()...)
 	defer bar.End()
 	members := make([]ZsetMember, 0, size)
 	for from := uint64(0); ; {

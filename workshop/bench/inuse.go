@@ -67,8 +67,8 @@ func (u *unknown) measureInUse(ctx context.Context, rep *report, alone time.Dura
 	return nil
 }
 
-// beside repeats loads while the work runs, and returns the results of each load.
-func beside(do func() error, loads ...load) ([]*loadResult, error) {
+// during repeats loads while the work runs, and returns the results of each load.
+func during(do func() error, loads ...load) ([]*loadResult, error) {
 	var (
 		all  sync.WaitGroup
 		done atomic.Bool
@@ -95,7 +95,7 @@ func beside(do func() error, loads ...load) ([]*loadResult, error) {
 
 // calm returns the results of loads without anything else.
 func (u *unknown) calm(ctx context.Context, loads ...load) ([]*loadResult, error) {
-	return beside(func() error { return wait(ctx, u.seconds(besideSeconds)) }, loads...)
+	return during(func() error { return wait(ctx, u.seconds(besideSeconds)) }, loads...)
 }
 
 // steady is a load on a server at a rate, to be repeated.
@@ -118,7 +118,7 @@ func (u *unknown) importBeside(ctx context.Context, rep *report) error {
 	if err != nil {
 		return err
 	}
-	with, err := beside(func() error { return u.imports(ctx, other) }, loads...)
+	with, err := during(func() error { return u.imports(ctx, other) }, loads...)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (u *unknown) deleteBoard(ctx context.Context, rep *report) error {
 	}
 	start := time.Now()
 	var took time.Duration
-	with, err := beside(func() (err error) {
+	with, err := during(func() (err error) {
 		took, err = answered(unknownBoard)
 		return err
 	}, quiet)
@@ -239,7 +239,7 @@ func (u *unknown) deleteBoard(ctx context.Context, rep *report) error {
 	}
 	began := time.Now()
 	var gone time.Time
-	then, err := beside(func() error {
+	then, err := during(func() error {
 		defer func() { gone = time.Now() }()
 		return u.awaitPurge(ctx, ended)
 	}, quiet)

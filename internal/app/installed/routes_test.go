@@ -129,7 +129,7 @@ func TestDocumentHasTheAccess(t *testing.T) {
 		var says string
 		switch {
 		case op.Security == nil:
-			says = "whoever the reader believes" // a generator takes it for an oversight
+			says = "whoever the reader believes" // generators report it as an oversight
 		case len(*op.Security) == 0:
 			says = "anyone"
 		case len((*op.Security)[0]) == 0:
