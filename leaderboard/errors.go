@@ -124,7 +124,7 @@ const (
 	CodeInvalidEndpoint = "invalid-endpoint"
 	// CodeTooManyEndpoints: there are MaxEndpoints already.
 	CodeTooManyEndpoints = "too-many-endpoints"
-	// CodeInvalidIssuer: an issuer breaks one of its bounds, or meets another one.
+	// CodeInvalidIssuer: an issuer breaks one of its bounds, or could name the same members as another issuer.
 	CodeInvalidIssuer = "invalid-issuer"
 	// CodePlayNeeded: a player submitted without a play to a board that requires one.
 	CodePlayNeeded = "play-needed"

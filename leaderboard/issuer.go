@@ -187,7 +187,7 @@ func (i *Issuer) Meets(other *Issuer) error {
 	if bad == nil {
 		return nil
 	}
-	return &RuleError{Code: CodeInvalidIssuer, Detail: "the issuer meets another one", Fields: bad}
+	return &RuleError{Code: CodeInvalidIssuer, Detail: "another issuer could name the same members", Fields: bad}
 }
 
 // Claims are the claims of a token, as JSON has them.

@@ -153,7 +153,7 @@ func (f *Folder) moveToCurrent(ctx context.Context, p *cursor, b *leaderboard.Bo
 }
 
 // errMoved means that another process has read the log on, or that the database was restored since it was read.
-var errMoved = errors.New("the log was read on, or is another one")
+var errMoved = errors.New("another process has read this part of the log, or the database was restored")
 
 // fold continues to read the log of a period, and returns the number of notices.
 func (f *Folder) fold(ctx context.Context, p *cursor, b *leaderboard.Board) (told int, err error) {

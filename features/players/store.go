@@ -52,7 +52,7 @@ func (r *issuerRow) issuer() (leaderboard.Issuer, error) {
 }
 
 // PutIssuer creates an issuer or replaces its rules, which have passed Check; the same rules twice change nothing. Errors: a
-// *leaderboard.RuleError, also when the issuer meets another one; ErrUnavailable.
+// *leaderboard.RuleError, also when another issuer could name the same members; ErrUnavailable.
 func (s *Store) PutIssuer(ctx context.Context, name string, rules leaderboard.IssuerRules) (out leaderboard.Issuer, created bool, err error) {
 	wanted := leaderboard.Issuer{Name: name, IssuerRules: rules}
 	err = s.changeHere(ctx, func(tx *sqlx.Tx) error {

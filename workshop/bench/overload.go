@@ -22,9 +22,9 @@ const (
 	bestSeconds  = 5
 	floodSeconds = 20
 	floodRounds  = 4
-	calmSeconds  = 8 // of half the load, before the overload
+	calmSeconds  = 8 // seconds of half the load, before the overload
 	openSeconds  = 60
-	backSeconds  = 20 // of half the load, after it
+	backSeconds  = 20 // seconds of half the load, after the overload
 	backWithin   = 10
 
 	overloadGoal = "≥ 0.8"

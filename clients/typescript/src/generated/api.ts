@@ -2426,7 +2426,7 @@ export interface components {
         restoreReasonParam: string;
         /** @description Who did it, for the log: at most 128 bytes; by default the id of the key. */
         restoreActorParam: string;
-        /** @description 1 to 128 visible ASCII characters, chosen anew for every new request. */
+        /** @description 1 to 128 visible ASCII characters, new for each request. Answers are remembered for 24 hours, as the server is configured. */
         idempotencyKeyParam: string;
         /**
          * @description Id of the key.
@@ -2579,7 +2579,7 @@ export interface operations {
                 friends?: components["parameters"]["passedParam"];
             };
             header?: {
-                /** @description 1 to 128 visible ASCII characters, chosen anew for every new request. */
+                /** @description 1 to 128 visible ASCII characters, new for each request. Answers are remembered for 24 hours, as the server is configured. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKeyParam"];
             };
             path: {
@@ -2645,7 +2645,7 @@ export interface operations {
                 friends?: components["parameters"]["passedParam"];
             };
             header?: {
-                /** @description 1 to 128 visible ASCII characters, chosen anew for every new request. */
+                /** @description 1 to 128 visible ASCII characters, new for each request. Answers are remembered for 24 hours, as the server is configured. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKeyParam"];
             };
             path?: never;
