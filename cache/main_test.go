@@ -38,7 +38,7 @@ func openClient(t testing.TB, address string) redis.UniversalClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Close() })
+	t.Cleanup(func() { _ = topn.Close(client) })
 	return client.(redis.UniversalClient)
 }
 

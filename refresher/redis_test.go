@@ -38,7 +38,7 @@ func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leade
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = client.Close() })
+		t.Cleanup(func() { _ = topn.Close(client) })
 		lose = func() error {
 			keys, err := client.Keys(t.Context(), "*:lease").Result()
 			if err == nil {
@@ -155,7 +155,7 @@ func TestCronOnRealRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	defer topn.Close(client)
 	model := storetest.NewModel()
 	copies := topn.New(client, model, topn.Options{})
 	listings := map[string]leaderboard.Listing{}

@@ -44,7 +44,7 @@ func newListings(t *testing.T) (*Listings, Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Close() })
+	t.Cleanup(func() { _ = Close(client) })
 	return NewListings(client, "lb:", time.Minute), client
 }
 
@@ -115,7 +115,7 @@ func TestListingsAreWrittenSeldom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	defer Close(client)
 	l := NewListings(client, "lb:", time.Hour)
 	look := func(listing leaderboard.Listing, want bool) {
 		t.Helper()

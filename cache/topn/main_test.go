@@ -24,6 +24,6 @@ func openClient(t testing.TB, address string) redis.UniversalClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Close() })
+	t.Cleanup(func() { _ = Close(client) })
 	return client.(redis.UniversalClient)
 }

@@ -41,9 +41,14 @@ const (
 // Client is a client of one server, a cluster, or a server that sentinels name. Packages name this interface, not the types
 // of go-redis behind it: each package in whose types one of these occurs compiles its 1,488 methods three times, for a
 // type parameter within.
-type Client interface {
-	redis.Cmdable
-	Close() error
+type Client = redis.Cmdable
+
+// Close closes the connections of a client.
+func Close(client Client) error {
+	if c, ok := client.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }
 
 // cluster is the client of a cluster, with the calls that concern single servers.

@@ -66,7 +66,7 @@ func TestBadRedisAddresses(t *testing.T) {
 	} {
 		client, err := Open(address)
 		if err == nil {
-			_ = client.Close()
+			_ = Close(client)
 			t.Errorf("%q is taken", address)
 			continue
 		}

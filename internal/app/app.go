@@ -237,7 +237,7 @@ func (a *App) Stop(ctx context.Context) error {
 	errs = append(errs, a.stopRefreshes(ctx), a.store.Close())
 	a.features.close()
 	if a.redis != nil {
-		errs = append(errs, a.redis.Close(), a.redisBackground.Close())
+		errs = append(errs, topn.Close(a.redis), topn.Close(a.redisBackground))
 	}
 	a.traces.stop(ctx, a.log)
 	if served {

@@ -40,7 +40,7 @@ func (a *App) wireRedis() error {
 	}
 	background, err := topn.OpenBackground(a.cfg.RedisURL)
 	if err != nil {
-		return errors.Join(err, client.Close())
+		return errors.Join(err, topn.Close(client))
 	}
 	a.redis, a.redisBackground = client, background
 	a.copies = topn.New(client, copied{a.store.Entries, a.store.Boards}, topn.Options{

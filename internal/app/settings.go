@@ -55,7 +55,7 @@ func ParseRedisURL(v string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return v, client.Close()
+	return v, topn.Close(client)
 }
 
 // parseProxies reads a list of addresses and networks.

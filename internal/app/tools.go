@@ -45,7 +45,7 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 			return nil, errors.Join(openErr, s.Close())
 		}
 		t.redisReady = func(ctx context.Context) error { return redisReady(ctx, client, cfg.RedisURL) }
-		t.close = func() error { return errors.Join(client.Close(), s.Close()) }
+		t.close = func() error { return errors.Join(topn.Close(client), s.Close()) }
 		t.Copies = topn.New(client, copied{s.Entries, s.Boards}, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
 	}
 	t.Refresher = newRefresher(s, nil, t.Copies, log, nil, trace.Span{})

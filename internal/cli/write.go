@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/cache/topn"
 	"leaderboard/client"
 	"leaderboard/internal/app"
 	"leaderboard/internal/settings"
@@ -309,7 +310,7 @@ func (o *importOptions) readZset(ctx context.Context, c *client.Client, board, f
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, zset.server.Close()) }()
+	defer func() { err = errors.Join(err, topn.Close(zset.server)) }()
 	return file, transfer.ZsetRead{
 		Zset: zset, Client: c, File: file, Restart: o.restart, Stderr: o.err,
 		Source: transfer.ZsetSource{Redis: app.PlaceOfURL(o.zset.redis), Key: o.zset.key, Multiply: int64(o.zset.multiply), Board: board},
