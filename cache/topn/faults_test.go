@@ -86,7 +86,7 @@ func TestFaultsOfRedis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer Close(client)
+		defer func() { _ = Close(client) }()
 		_, faults, err := Faults(t.Context(), client)
 		if err != nil {
 			return "error"

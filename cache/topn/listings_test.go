@@ -115,7 +115,7 @@ func TestListingsAreWrittenSeldom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer Close(client)
+	defer func() { _ = Close(client) }()
 	l := NewListings(client, "lb:", time.Hour)
 	look := func(listing leaderboard.Listing, want bool) {
 		t.Helper()
