@@ -24,7 +24,7 @@ func TestStructureHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	missed := []string{"words of Markdown", "lines of the engine", "exported names of package leaderboard"} // goals that are still ahead
+	missed := []string{"lines of the engine", "exported names of package leaderboard"} // goals that are still ahead
 	for _, m := range all {
 		if m.value > m.goal && !slices.Contains(missed, m.name) {
 			t.Errorf("%s: %d, want at most %d; %s", m.name, m.value, m.goal, m.note)
