@@ -104,7 +104,7 @@ func (m *Moderation) Check() error {
 		seen[member] = true
 	}
 	if bad != nil {
-		return &RuleError{Code: CodeInvalidHide, Detail: "what is asked for is not valid", Fields: bad[:min(len(bad), 100)]}
+		return &RuleError{Code: CodeInvalidHide, Detail: "the moderation is not valid", Fields: bad[:min(len(bad), 100)]}
 	}
 	return checkReason(CodeInvalidHide, "a member is hidden for a reason", m.Members[0], m.Reason, m.Actor, m.Action == ModerationActionHide)
 }

@@ -83,8 +83,8 @@ const (
 	VerdictFresh
 	// VerdictOld: MaxAge ago the period had a newer revision already, or an answer that was fresh had one.
 	VerdictOld
-	// VerdictDiverged: the database, asked after the answer came, had not reached its revision, or has another branch of the
-	// incarnation, or has no such period. It was restored from a backup, or the period was deleted: the copy must be dropped.
+	// VerdictDiverged: the database, asked after the answer came, had not reached its revision, or has another incarnation
+	// of the period, or has no such period. It was restored from a backup, or the period was deleted: the copy must be dropped.
 	VerdictDiverged
 )
 

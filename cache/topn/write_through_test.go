@@ -20,7 +20,7 @@ import (
 	"leaderboard/leaderboard"
 )
 
-func newFollower(t *testing.T, c *Copies, opts WriteThroughOptions) *WriteThrough {
+func newWriteThrough(t *testing.T, c *Copies, opts WriteThroughOptions) *WriteThrough {
 	t.Helper()
 	f := NewWriteThrough(c, opts)
 	t.Cleanup(func() {
@@ -42,7 +42,7 @@ func TestWriteThrough(t *testing.T) {
 	b.build(t)
 	var mu sync.Mutex
 	applied := 0
-	f := newFollower(t, b.copies, WriteThroughOptions{onApply: func(a Applied) {
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{onApply: func(a Applied) {
 		mu.Lock()
 		defer mu.Unlock()
 		applied += a.Changes
@@ -72,7 +72,7 @@ func TestWriteThroughOfOldCopies(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	applied := make(chan Applied, 1)
-	f := newFollower(t, b.copies, WriteThroughOptions{OnlyOld: true, onApply: func(a Applied) { applied <- a }})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{OnlyOld: true, onApply: func(a Applied) { applied <- a }})
 	if f.every != catchUpOld {
 		t.Errorf("it catches up every %s", f.every)
 	}
@@ -91,7 +91,7 @@ func TestWriteThroughFillsGaps(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
-	f := newFollower(t, b.copies, WriteThroughOptions{})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{})
 	var commits []leaderboard.Commit
 	for i := range 6 {
 		commits = append(commits, b.world.Commit(cachetest.Put("m", int64(i))))
@@ -114,7 +114,7 @@ func TestWriteThroughCatchesUp(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	var applied atomic.Int64
-	f := newFollower(t, b.copies, WriteThroughOptions{onApply: func(Applied) { applied.Add(1) }})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{onApply: func(Applied) { applied.Add(1) }})
 	b.world.Commit(cachetest.Put("m", 1))
 	for range 10 {
 		f.CatchUp(b.ref)
@@ -140,7 +140,7 @@ func TestOneProcessCatchesUp(t *testing.T) {
 	var applied atomic.Int64
 	processes := make([]*WriteThrough, 20)
 	for i := range processes {
-		processes[i] = newFollower(t, b.copies, WriteThroughOptions{onApply: func(Applied) { applied.Add(1) }})
+		processes[i] = newWriteThrough(t, b.copies, WriteThroughOptions{onApply: func(Applied) { applied.Add(1) }})
 	}
 	b.world.Commit(cachetest.Put("m", 1))
 	began := time.Now()
@@ -175,7 +175,7 @@ func TestTurn(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.copies.background.(redis.UniversalClient).AddHook(twice{})
-	f := newFollower(t, b.copies, WriteThroughOptions{})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{})
 	ctx, cancel := context.WithCancel(cachetest.Within(t))
 	began := time.Now()
 	for _, want := range []bool{true, false} {
@@ -211,7 +211,7 @@ func TestWriteThroughSeesAGapInTheQueue(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
-	f := newFollower(t, b.copies, WriteThroughOptions{})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{})
 	if err := f.servers.Of(t.Context(), b.ref).Own.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestWriteThroughSeesAGapInTheQueue(t *testing.T) {
 func TestWriteThroughLeavesColdBoardsAlone(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
-	f := newFollower(t, b.copies, WriteThroughOptions{
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{
 		Demand:  func(leaderboard.PeriodRef) { t.Error("a build was asked for") },
 		onApply: func(a Applied) { checkEffect(t, a, EffectMissing) },
 	})
@@ -278,7 +278,7 @@ func TestWriteThroughAsksForABuild(t *testing.T) {
 			b.world.Fill(9)
 			b.build(t)
 			asked := make(chan leaderboard.PeriodRef, 1)
-			f := newFollower(t, b.copies, WriteThroughOptions{Demand: func(p leaderboard.PeriodRef) { asked <- p }})
+			f := newWriteThrough(t, b.copies, WriteThroughOptions{Demand: func(p leaderboard.PeriodRef) { asked <- p }})
 			f.Notify(b.ref, prepare(b))
 			select {
 			case <-asked:
@@ -297,7 +297,7 @@ func TestWriteThroughSurvivesRedis(t *testing.T) {
 	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
-	f := newFollower(t, b.copies, WriteThroughOptions{})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +337,7 @@ func TestWriteThroughTriesAgain(t *testing.T) {
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	failed := make(chan struct{}, 100)
-	f := newFollower(t, b.copies, WriteThroughOptions{Logger: slog.New(slog.NewTextHandler(signal(failed), nil))})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{Logger: slog.New(slog.NewTextHandler(signal(failed), nil))})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestCopyIsLeft(t *testing.T) {
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	failures := make(chan struct{}, 100)
-	f := newFollower(t, b.copies, WriteThroughOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
 	refuse := func(replicas string) {
 		if err := client.ConfigSet(cachetest.Within(t), "min-replicas-to-write", replicas).Err(); err != nil {
 			t.Fatal(err)
@@ -387,7 +387,7 @@ func TestCopyIsReadWithoutMySQL(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	failures := make(chan struct{}, 100)
-	f := newFollower(t, b.copies, WriteThroughOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{Observer: observed{failed: func() { failures <- struct{}{} }}})
 	b.world.Commit(cachetest.Put("m", 1))
 	b.world.Fail(leaderboard.ErrUnavailable)
 	f.CatchUp(b.ref)
@@ -418,7 +418,7 @@ func TestWriteThroughIsBounded(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	const memory = 10_000
-	f := newFollower(t, b.copies, WriteThroughOptions{Tail: feed.NewTail(memory)})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{Tail: feed.NewTail(memory)})
 	if err := f.servers.Of(t.Context(), b.ref).Own.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
 		t.Fatal(err)
 	}
@@ -449,7 +449,7 @@ func TestWriteThroughLeavesRedisAlone(t *testing.T) {
 	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	var attempts atomic.Int64
-	f := newFollower(t, b.copies, WriteThroughOptions{Observer: observed{failed: func() { attempts.Add(1) }}})
+	f := newWriteThrough(t, b.copies, WriteThroughOptions{Observer: observed{failed: func() { attempts.Add(1) }}})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}
@@ -507,7 +507,7 @@ func TestWriteThroughIsBackSoon(t *testing.T) {
 			}
 			last, attempts = time.Now(), attempts+1
 		}})
-		f := newFollower(t, New(client, w, Options{Background: client}), WriteThroughOptions{})
+		f := newWriteThrough(t, New(client, w, Options{Background: client}), WriteThroughOptions{})
 		f.Notify(w.Ref, w.Commit(cachetest.Put("m", 1)))
 		time.Sleep(time.Minute)
 		synctest.Wait()
