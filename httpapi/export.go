@@ -260,8 +260,8 @@ func exportType(format string) string {
 
 // exportRow is the entry that is written next, with its ranks, which follow from the entry before it.
 type exportRow struct {
-	tiebreak     *leaderboard.Tiebreak // CSV has ids that spreadsheets take for formulas without a quote before them
-	raw          bool                  // ids that are formulas to a spreadsheet are not quoted in CSV
+	tiebreak     *leaderboard.Tiebreak // of the board
+	raw          bool                  // in CSV no quote is put before ids that spreadsheets take for formulas
 	strict, tied int64
 	entry        leaderboard.Entry
 	kept         string // the name of the data kept with entries; "": not asked for

@@ -13,8 +13,8 @@ import (
 type Players struct {
 	mu      sync.Mutex
 	Tokens  map[string]*leaderboard.Player
-	Refused map[string]error // tokens, by why they are
-	Tried   int              // tokens that are refused, with the reasons
+	Refused map[string]error // by token: the reason of its refusal
+	Tried   int              // tokens for which a signature would be verified
 	Plays   int              // plays that were looked at
 }
 

@@ -106,8 +106,8 @@ type watched struct {
 	live    *terminal.Live
 	member  string          // "": the top
 	page    *client.Page    // the last one, or nil
-	moves   map[string]move // the latest notice that the member was passed, "" before the first
-	passed  string          // by whom the member was passed last, "" while it was not
+	moves   map[string]move // by member
+	passed  string          // the latest notice that the member was passed, "" before the first
 	waiting string          // why no pages come; "": they do
 }
 
