@@ -34,6 +34,8 @@ type CopyOutcome struct {
 // Lease is a right to do some work alone, for a term that is renewed until Release. It only saves work: a process that
 // was paused may continue after its lease has ended.
 type Lease interface {
+	// Held renews the lease and returns true, or returns false when it is lost.
+	Held(ctx context.Context) (bool, error)
 	// Lost is closed when another process may hold the lease.
 	Lost() <-chan struct{}
 	// Release gives the lease back, and waits no longer than ctx.

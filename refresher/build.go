@@ -96,8 +96,14 @@ func (c *copier) attempt(ctx context.Context, j *job) (out result, wait time.Dur
 		return resultOf(leaderboard.RunStateShared, found.out), 0, err
 	case found.gap > 0:
 		return result{}, found.gap, nil
-	case lease == nil:
-		return result{}, leasePoll + time.Duration(c.random()*float64(leasePoll)), nil
+	}
+	// A Redis that lost the copy a moment ago has lost the lease too, and may have given it to another process.
+	held := false
+	if lease != nil {
+		held, err = lease.Held(ctx)
+	}
+	if err != nil || !held {
+		return result{}, leasePoll + time.Duration(c.random()*float64(leasePoll)), err
 	}
 	out, err = c.buildUnder(ctx, j, lease)
 	return out, 0, err

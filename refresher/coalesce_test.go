@@ -227,6 +227,49 @@ func (l lastMoment) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time
 	return l.copies.Lease(ctx, p, ttl)
 }
 
+// TestFlushedUnderTheLease: Redis loses everything after it gave the lease and before the process looks at the copy;
+// the next process with the lease builds, and the first one waits for its copy.
+func TestFlushedUnderTheLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.took = time.Second
+		other := newRefresher(t, s, nil)
+		var built func(context.Context) error
+		r := newRefresher(t, s, func(c *Config) {
+			c.Copies = &flushed{copies: copies{s}, then: func() {
+				built = other.Demand(ref())
+				synctest.Wait()
+			}}
+		})
+		if err := r.Demand(ref())(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := built(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if s.buildCount() != 1 {
+			t.Errorf("%d builds", s.buildCount())
+		}
+	})
+}
+
+// flushed loses the first lease that it gives, then calls then.
+type flushed struct {
+	copies
+	then func()
+}
+
+func (f *flushed) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error) {
+	l, err := f.copies.Lease(ctx, p, ttl)
+	if then := f.then; then != nil {
+		f.then = nil
+		f.change(func() { f.lease = nil })
+		then()
+	}
+	return l, err
+}
+
 // TestIncrementalsAreShared: catch-ups are shared like builds: one runs, one waits.
 func TestIncrementalsAreShared(t *testing.T) {
 	t.Parallel()
@@ -359,8 +402,8 @@ func (apart) Info(context.Context, leaderboard.PeriodRef) (leaderboard.CopyInfo,
 	return leaderboard.CopyInfo{RedisNow: micros()}, nil
 }
 
-func (a apart) Lease(context.Context, leaderboard.PeriodRef, time.Duration) (leaderboard.Lease, error) {
-	return &fakeLease{a.site, make(chan struct{})}, nil
+func (apart) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error) {
+	return copies{newSite()}.Lease(ctx, p, ttl)
 }
 
 // TestClosedPeriodsGetNoCopies: readers get none; a request for a build does.

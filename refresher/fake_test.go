@@ -113,6 +113,12 @@ func (s copies) Lease(context.Context, leaderboard.PeriodRef, time.Duration) (le
 	return s.lease, nil
 }
 
+func (l *fakeLease) Held(context.Context) (bool, error) {
+	l.site.mu.Lock()
+	defer l.site.mu.Unlock()
+	return l.site.lease == l, nil
+}
+
 func (l *fakeLease) Lost() <-chan struct{} { return l.lost }
 
 func (l *fakeLease) Release(context.Context) error {

@@ -41,7 +41,7 @@ func (c *Copies) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Du
 	err := c.background.SetArgs(ctx, l.key, l.token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
 	if errors.Is(err, redis.Nil) {
 		var held bool
-		if held, err = l.extend(ctx); err == nil && !held {
+		if held, err = l.Held(ctx); err == nil && !held {
 			return nil, nil
 		}
 	}
@@ -71,7 +71,8 @@ func (l *lease) Release(ctx context.Context) error {
 	return nil
 }
 
-func (l *lease) extend(ctx context.Context) (bool, error) {
+// Held implements leaderboard.Lease.
+func (l *lease) Held(ctx context.Context) (bool, error) {
 	n, err := l.copies.scripts.extend.Run(ctx, l.copies.background, []string{l.key}, l.token, l.ttl.Milliseconds()).Int()
 	return n == 1, err
 }
@@ -91,7 +92,7 @@ func (l *lease) heartbeat(ctx context.Context, renewed time.Time) {
 		}
 		sent := time.Now()
 		call, cancel := context.WithDeadline(ctx, renewed.Add(trust))
-		held, err := l.extend(call)
+		held, err := l.Held(call)
 		cancel()
 		switch {
 		case ctx.Err() != nil:

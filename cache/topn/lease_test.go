@@ -98,8 +98,14 @@ func TestLeaseIsLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if held, err := l.Held(cachetest.Within(t)); err != nil || !held {
+			t.Errorf("held %t, %v", held, err)
+		}
 		if err := client.FlushDB(cachetest.Within(t)).Err(); err != nil {
 			t.Fatal(err)
+		}
+		if held, err := l.Held(cachetest.Within(t)); err != nil || held {
+			t.Errorf("after the flush: held %t, %v", held, err)
 		}
 		lost(t, l, cachetest.MaxWait)
 	})
