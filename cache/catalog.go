@@ -27,8 +27,8 @@ type Boards interface {
 }
 
 const (
-	// catalogApart is the least time between two readings of a board, changes by this process aside: so boards that change
-	// all the time cost no more. It is also the time between two attempts to read a board that cannot be read.
+	// catalogApart is the time between two attempts to read a board that cannot be read. It is also how long a board holds
+	// without a feed.
 	catalogApart   = time.Second
 	catalogWait    = 250 * time.Millisecond
 	catalogTimeout = 2 * time.Second
@@ -43,8 +43,8 @@ const (
 	pastKept = time.Second
 )
 
-// Catalog knows boards and their periods by name. A board holds until the feed shows that boards have
-// changed; then it is read again, at the earliest a second after it was read last. A period that has ended by the
+// Catalog knows boards and their periods by name. The feed judges a board as it judges an answer, by the board's version; the
+// version of the table of boards decides whether a name has no board, and which boards have some labels. A period that has ended by the
 // database clock is never the current one: the Catalog knows the last reading of that clock and the time since then, and does
 // not use the clock of this machine. Before it answers that a period has not begun, it waits for another reading. A board that
 // cannot be read again is marked stale, and no other board is. It may be used concurrently.
@@ -60,7 +60,6 @@ type Catalog struct {
 	clockRead atomic.Pointer[time.Time]             // when it was last read for a period that has not begun
 	forgot    atomic.Int64                          // how often a board's labels may have changed
 	fetching  calls[string, *cached[*boardListing]] // they continue while a board that another process left is used
-	comparing calls[leaderboard.Revision, struct{}]
 }
 
 // boardListing is a board and its current periods. It is shared and never written to.
@@ -70,7 +69,6 @@ type boardListing struct {
 	serial   int64        // no other one has it
 	sent     time.Time    // the statement that read Listing.Clock, or before that
 	notified atomic.Int64 // reading.good when CatalogOptions.OnRead was called
-	used     atomic.Bool  // it was asked for since boards were compared last
 }
 
 // current returns the current period of a window, or nil.
@@ -126,96 +124,46 @@ func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 	if opts.Gate == nil {
 		opts.Gate = ungated
 	}
-	c := &Catalog{boards: boards, opts: opts, now: opts.Now, fetching: calls[string, *cached[*boardListing]]{timeout: catalogTimeout}, comparing: calls[leaderboard.Revision, struct{}]{timeout: catalogTimeout}}
+	c := &Catalog{boards: boards, opts: opts, now: opts.Now, fetching: calls[string, *cached[*boardListing]]{timeout: catalogTimeout}}
 	c.unkept = bounded.New[string, leaderboard.PeriodRef](catalogBoards, catalogBoards*noneBytes)
-	c.listings = newMemo[string](c, c.sameBoard, func(l *boardListing) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) })
+	c.listings = newMemo[string](c, c.holds, func(l *boardListing) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) })
 	c.past = newMemo[pastPeriods](c, c.isRecent, func(list []leaderboard.Period) int { return answerBytes + 200*len(list) })
-	c.chosen = newMemo[selection](c, func(ctx context.Context, k *cached[[]string]) bool { return c.unchanged(ctx, &k.reading) }, func(names []string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(names) })
+	c.chosen = newMemo[selection](c, c.holds, func(names []string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(names) })
 	return c
 }
 
 func ungated(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
 
-// unchanged reports whether the boards have not changed since something was read, or it was read just now.
-func (c *Catalog) unchanged(ctx context.Context, r *reading) bool {
-	if !r.until.IsZero() {
-		return false
-	}
-	verdict, boards := feed.VerdictUnknown, r.boards.Load()
-	if boards != nil {
-		verdict = c.opts.Feed.Judge(leaderboard.BoardsPeriod, *boards)
-	}
+// holds reports whether a reading is still true, by the judgement of the feed.
+func (c *Catalog) holds(ctx context.Context, r *reading) bool {
 	now := c.now()
 	switch {
-	case verdict == feed.VerdictFresh:
-	case r.err == nil && now.Sub(r.read)-time.Duration(r.looked.Load()) <= catalogApart:
-		return true
-	case boards != nil && verdict == feed.VerdictUnknown && c.opts.Feed.Check(ctx, leaderboard.BoardsPeriod, *boards) == feed.VerdictFresh:
-	default:
+	case !r.until.IsZero():
+		return false
+	case c.opts.Feed == nil:
+		return r.err == nil && now.Sub(r.read) <= catalogApart
+	case r.at == nil || c.opts.Feed.Check(ctx, r.of, *r.at, r.also...) != feed.VerdictFresh:
 		return false
 	}
 	r.confirm(now)
 	return true
 }
 
-// sameBoard reports whether a board is unchanged since it was read, though others may have changed.
-func (c *Catalog) sameBoard(ctx context.Context, k *cached[*boardListing]) bool {
-	if k.err == nil && !k.value.used.Load() {
-		k.value.used.Store(true)
-	}
-	if c.unchanged(ctx, &k.reading) {
-		return true
-	}
-	if k.err != nil || !k.until.IsZero() || c.opts.Feed == nil || c.away() {
-		return false
-	}
-	boards, _, ok := c.opts.Feed.Latest(leaderboard.BoardsPeriod)
-	if !ok {
-		return false
-	}
-	_, err := c.comparing.start(ctx, boards, func(ctx context.Context) (struct{}, error) { return struct{}{}, c.compare(ctx, &boards) }, nil).wait(ctx)
-	return err == nil && c.unchanged(ctx, &k.reading)
-}
-
-// compare finds out which of the boards in use are at their last version, now that the table of boards is at another
-// revision. So a change of one board costs a statement for all, and a look-up of that one.
-func (c *Catalog) compare(ctx context.Context, boards *leaderboard.Revision) error {
-	now := c.now()
-	all := slices.DeleteFunc(c.listings.kept.All(), func(k *cached[*boardListing]) bool { return !k.value.used.Swap(false) })
-	ids := make([]int64, len(all))
-	for i, k := range all {
-		ids[i] = leaderboard.BoardPeriod(k.value.Board.ID)
-	}
-	shown, err := c.opts.Feed.QueryAll(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for i, k := range all {
-		if r, ok := shown[ids[i]]; ok && r == k.value.Board.Revision() {
-			k.boards.Store(boards)
-			k.looked.Store(int64(now.Sub(k.read)))
-			k.confirm(now)
-		}
-	}
-	return nil
-}
-
-func (c *Catalog) isRecent(_ context.Context, k *cached[[]leaderboard.Period]) bool {
-	return c.now().Sub(k.read) <= pastKept
+func (c *Catalog) isRecent(_ context.Context, r *reading) bool {
+	return c.now().Sub(r.read) <= pastKept
 }
 
 func (c *Catalog) away() bool { return c.opts.Feed != nil && c.opts.Feed.Away() }
 
-// before returns the revision of the boards before the next reading, and asks the feed when it knows no revision; nil when the
-// database does not answer.
+// before returns the revision of the table of boards before the next reading, nil when the database does not answer.
 func (c *Catalog) before(ctx context.Context) *leaderboard.Revision {
 	w := c.opts.Feed
 	if w == nil {
 		return nil
 	}
 	r, _, ok := w.Latest(leaderboard.BoardsPeriod)
-	if !ok {
-		r, ok = w.Query(ctx, leaderboard.BoardsPeriod)
+	if !ok && !w.Away() && w.Wait(ctx, leaderboard.BoardsPeriod) == nil {
+		r, _, ok = w.Latest(leaderboard.BoardsPeriod)
 	}
 	if !ok {
 		return nil
@@ -361,16 +309,14 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 }
 
 // Renew reads a board again and waits for that. Callers that found the same out of date share one look-up. A board that was
-// read within a second is not read again while the feed shows that no board has changed.
+// read within a second is not read again if another statement of the feed shows that it has not changed.
 // Errors: ErrBoardNotFound, ErrUnavailable.
 func (c *Catalog) Renew(ctx context.Context, name string) error {
 	called, w := c.now(), c.opts.Feed
 	k, ok := c.listings.find(name)
-	if ok && called.Sub(k.read) <= catalogApart {
-		if boards := k.boards.Load(); boards != nil {
-			if now, ok := w.Query(ctx, leaderboard.BoardsPeriod); ok && now == *boards {
-				return k.err
-			}
+	if ok && k.at != nil && called.Sub(k.read) <= catalogApart {
+		if now, ok := w.Query(ctx, k.of); ok && now == *k.at {
+			return k.err
 		}
 	}
 	_, err := c.lookUpAfter(ctx, name, called)
@@ -414,12 +360,11 @@ func (c *Catalog) lookUpAfter(ctx context.Context, name string, moment time.Time
 func (c *Catalog) load(name string) loader[*boardListing] {
 	return func(ctx context.Context, k *cached[*boardListing]) (err error) {
 		if last, ok := c.listings.kept.Get(name); c.opts.LastKnown == nil || ok && last.usable(c.now()) {
-			k.value, err = c.fetch(ctx, name)
-			return err
+			return c.fetch(ctx, name, k)
 		}
 		fetched := c.fetching.start(ctx, name, func(ctx context.Context) (*cached[*boardListing], error) {
 			found := newCached[*boardListing](ctx, c)
-			found.value, found.err = c.fetch(ctx, name)
+			found.err = c.fetch(ctx, name, found)
 			return found, nil
 		}, nil)
 		soon, cancel := context.WithTimeout(ctx, catalogWait)
@@ -455,21 +400,32 @@ func (c *Catalog) newListing(l leaderboard.Listing, sent time.Time) *boardListin
 	return &boardListing{Listing: l, calendar: calendar, serial: c.serial.Add(1), sent: sent}
 }
 
-func (c *Catalog) fetch(ctx context.Context, name string) (l *boardListing, err error) {
+// fetch reads a board from MySQL into k.
+func (c *Catalog) fetch(ctx context.Context, name string, k *cached[*boardListing]) error {
 	gate := c.opts.Gate
 	if _, known := c.listings.kept.Get(name); known { // a board that is known here does not wait for the gate
 		gate = ungated
 	}
-	err = gate(ctx, func(ctx context.Context) error {
+	err := gate(ctx, func(ctx context.Context) error {
 		sent := c.now()
 		found, err := c.boards.Current(ctx, name)
 		if err == nil {
-			l = c.newListing(found, sent)
+			k.value = c.newListing(found, sent)
 		}
 		return err
 	})
-	if err == nil {
-		c.opts.OnRead(l.Listing, l.Clock)
+	if err != nil {
+		return err
 	}
-	return l, err
+	l := k.value
+	if c.opts.Feed != nil {
+		k.of, k.at = leaderboard.BoardPeriod(l.Board.ID), new(l.Board.Revision())
+		for i := range l.Periods {
+			if id := l.Periods[i].ID; id != 0 { // it has a row
+				k.also = append(k.also, id)
+			}
+		}
+	}
+	c.opts.OnRead(l.Listing, l.Clock)
+	return nil
 }

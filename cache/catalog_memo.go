@@ -9,14 +9,15 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// reading is when, and at which revision of the table of boards, something was read.
+// reading is when, and at which revision, something was read of boards.
 type reading struct {
 	confirmation
-	err    error                                // the board does not exist, or not the period
-	boards atomic.Pointer[leaderboard.Revision] // of leaderboard.BoardsPeriod, at which it held; nil: not known
-	looked atomic.Int64                         // when the database was last asked about it alone, ns since read
-	until  time.Time                            // limit of use of a result that another process read; else zero
-	failed atomic.Int64                         // when reading it again last failed, ns since read
+	err    error                 // the board does not exist, or not the period
+	of     int64                 // whose revision: leaderboard.BoardPeriod of a board that was found, otherwise BoardsPeriod
+	at     *leaderboard.Revision // the revision; nil: not known
+	also   []int64               // the periods that its readers will ask about next, so that one statement of the feed shows all
+	until  time.Time             // limit of use of a result that another process read; else zero
+	failed atomic.Int64          // when reading it again last failed, ns since read
 }
 
 func (r *reading) usable(now time.Time) bool {
@@ -53,7 +54,7 @@ type cached[V any] struct {
 // newCached returns an answer that is to be read now.
 func newCached[V any](ctx context.Context, c *Catalog) *cached[V] {
 	k := &cached[V]{}
-	k.boards.Store(c.before(ctx))
+	k.of, k.at = leaderboard.BoardsPeriod, c.before(ctx)
 	k.read = c.now()
 	return k
 }
@@ -63,8 +64,7 @@ func (k *cached[V]) take(other *cached[V], err error) error {
 	if err != nil {
 		return err
 	}
-	k.value, k.read = other.value, other.read
-	k.boards.Store(other.boards.Load())
+	k.value, k.read, k.of, k.at, k.also = other.value, other.read, other.of, other.at, other.also
 	return other.err
 }
 
@@ -72,7 +72,7 @@ func (k *cached[V]) take(other *cached[V], err error) error {
 // again, the old one is served.
 type memo[K comparable, V any] struct {
 	c     *Catalog
-	holds func(context.Context, *cached[V]) bool
+	holds func(context.Context, *reading) bool
 	bytes func(V) int
 	kept  *bounded.Map[K, *cached[V]]
 	none  *bounded.Map[K, *cached[V]] // names that do not exist, apart, so that invented names push out nothing else
@@ -82,7 +82,7 @@ type memo[K comparable, V any] struct {
 // noneBytes is the memory for a name that no board has.
 const noneBytes = 300
 
-func newMemo[K comparable, V any](c *Catalog, holds func(context.Context, *cached[V]) bool, bytes func(V) int) *memo[K, V] {
+func newMemo[K comparable, V any](c *Catalog, holds func(context.Context, *reading) bool, bytes func(V) int) *memo[K, V] {
 	return &memo[K, V]{
 		c: c, holds: holds, bytes: bytes, calls: calls[K, *cached[V]]{timeout: catalogTimeout},
 		kept: bounded.New[K, *cached[V]](catalogBoards, catalogBytes), none: bounded.New[K, *cached[V]](catalogBoards, catalogBoards*noneBytes),
@@ -111,7 +111,7 @@ func (m *memo[K, V]) get(ctx context.Context, key K, load loader[V]) (*cached[V]
 // fresh returns the kept answer, and whether it holds, like for most reads.
 func (m *memo[K, V]) fresh(ctx context.Context, key K) (*cached[V], bool) {
 	k, ok := m.find(key)
-	return k, ok && m.holds(ctx, k)
+	return k, ok && m.holds(ctx, &k.reading)
 }
 
 // again is get for an answer that no longer holds.
@@ -150,7 +150,7 @@ func (m *memo[K, V]) renew(ctx context.Context, key K, load loader[V]) (*cached[
 		switch {
 		case err != nil:
 			return nil, err
-		case !k.until.IsZero(), k.err != nil && !isAnswer(k.err), !k.read.Before(called), m.holds(ctx, k):
+		case !k.until.IsZero(), k.err != nil && !isAnswer(k.err), !k.read.Before(called), m.holds(ctx, &k.reading):
 			return k, k.err
 		}
 	}

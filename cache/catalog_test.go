@@ -17,6 +17,7 @@ import (
 type shelf struct {
 	mu     sync.Mutex
 	boards map[string]leaderboard.Board
+	frozen map[string]leaderboard.Board // if not nil, the feed shows these
 	err    error
 	slow   time.Duration
 	reads  int
@@ -66,6 +67,28 @@ func (s *shelf) BoardsLabelled(_ context.Context, labels leaderboard.Labels, _ s
 		}
 	}
 	return found, s.err
+}
+
+// show adds the revisions of the boards among ids.
+func (s *shelf) show(ids []int64, out map[int64]leaderboard.Revision) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shown := s.boards
+	if s.frozen != nil {
+		shown = s.frozen
+	}
+	for _, b := range shown {
+		if id := leaderboard.BoardPeriod(b.ID); slices.Contains(ids, id) {
+			out[id] = b.Revision()
+		}
+	}
+}
+
+// freeze makes the feed show the present boards, also after later changes.
+func (s *shelf) freeze() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frozen = s.boards
 }
 
 func (s *shelf) put(version int64, err error, slow time.Duration) {

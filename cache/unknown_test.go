@@ -13,8 +13,11 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// versions is a database that only shows how often its boards have changed.
-type versions struct{ boards atomic.Int64 }
+// versions is a database that only shows how often its boards have changed, and the versions of the boards on a shelf.
+type versions struct {
+	shelf  *shelf // may be nil
+	boards atomic.Int64
+}
 
 // Revisions implements feed.Source.
 func (v *versions) Revisions(_ context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
@@ -24,6 +27,9 @@ func (v *versions) Revisions(_ context.Context, ids []int64) (map[int64]leaderbo
 			out[id] = leaderboard.Revision{Seq: v.boards.Load()}
 		}
 	}
+	if v.shelf != nil {
+		v.shelf.show(ids, out)
+	}
 	return out, nil
 }
 
@@ -31,7 +37,8 @@ func (v *versions) Revisions(_ context.Context, ids []int64) (map[int64]leaderbo
 func TestBoardMadeDuringALookUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, v := &shelf{boards: map[string]leaderboard.Board{}, slow: 1500 * time.Millisecond}, &versions{}
+		s := &shelf{boards: map[string]leaderboard.Board{}, slow: 1500 * time.Millisecond}
+		v := &versions{shelf: s}
 		w := feed.New(v, feed.Options{})
 		go w.Run(t.Context())
 		c := NewCatalog(s, CatalogOptions{Feed: w})
@@ -59,7 +66,8 @@ func TestBoardMadeDuringALookUp(t *testing.T) {
 func TestChangedDuringALookUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, v := &shelf{}, &versions{}
+		s := &shelf{}
+		v := &versions{shelf: s}
 		s.put(1, nil, 500*time.Millisecond)
 		w := feed.New(v, feed.Options{})
 		go w.Run(t.Context())
@@ -98,7 +106,8 @@ func TestUnknownBoards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		s, v := &shelf{boards: map[string]leaderboard.Board{}}, &versions{}
+		s := &shelf{boards: map[string]leaderboard.Board{}}
+		v := &versions{shelf: s}
 		w := feed.New(v, feed.Options{})
 		go w.Run(ctx)
 		inGate := 0
@@ -133,13 +142,13 @@ func TestUnknownBoards(t *testing.T) {
 		if inGate != s.reads {
 			t.Errorf("%d of %d questions went through the gate", inGate, s.reads)
 		}
-		make := func(name string) {
+		make := func(name string, version int64) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.boards[name] = leaderboard.Board{ID: 1, Name: name, Rules: leaderboard.Rules{}.WithDefaults()}
+			s.boards[name] = leaderboard.Board{ID: 1, Name: name, Version: version, Rules: leaderboard.Rules{}.WithDefaults()}
 			v.boards.Add(1)
 		}
-		make("b") // on another server
+		make("b", 0) // on another server
 		time.Sleep(250 * time.Millisecond)
 		if absent("b") {
 			t.Error("a board made elsewhere is not seen")
@@ -167,12 +176,16 @@ func TestUnknownBoards(t *testing.T) {
 		if s.reads != before+1 {
 			t.Errorf("%d questions for a board that has not changed", s.reads-before-1)
 		}
-		v.boards.Add(1)
+		v.boards.Add(1) // another board
+		if err := c.Renew(ctx, "b"); err != nil || s.reads != before+1 {
+			t.Errorf("%v: %d questions though only another board has changed", err, s.reads-before-1)
+		}
+		make("b", 1)
 		if err := c.Renew(ctx, "b"); err != nil || s.reads != before+2 {
-			t.Errorf("%v: %d questions for a board that may have changed", err, s.reads-before-1)
+			t.Errorf("%v: %d questions for a board that has changed", err, s.reads-before-1)
 		}
 		absent("c")
-		make("c") // on this one
+		make("c", 0) // on this one
 		c.Forget("c")
 		if absent("c") {
 			t.Error("a board made here is not seen")

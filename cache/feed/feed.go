@@ -219,10 +219,11 @@ func (p *period) judge(r leaderboard.Revision, now time.Time) Verdict {
 	return VerdictOld
 }
 
-// Check is Judge, but waits for the next statement when none showed the period lately, unless the last ones failed.
-func (f *Feed) Check(ctx context.Context, id int64, r leaderboard.Revision) Verdict {
+// Check is Judge, but waits for the next statement when none showed the period lately, unless the last ones failed. That
+// statement shows other periods also, for which Check counts as reading them.
+func (f *Feed) Check(ctx context.Context, id int64, r leaderboard.Revision, also ...int64) Verdict {
 	verdict := f.Judge(id, r)
-	if verdict == VerdictUnknown && !f.Away() && f.Wait(ctx, id) == nil {
+	if verdict == VerdictUnknown && !f.Away() && f.Wait(ctx, id, also...) == nil {
 		return f.Judge(id, r)
 	}
 	return verdict
@@ -250,11 +251,14 @@ func (p *period) see(r leaderboard.Revision, now time.Time) {
 }
 
 // Wait returns when a statement that was sent after the call has been answered. It is sent at once, or when the
-// statement under way has been answered. Wait counts as reading the period. Errors: leaderboard.ErrUnavailable when the
-// statement failed or took longer than Options.Wait, and the error of ctx.
-func (f *Feed) Wait(ctx context.Context, id int64) error {
-	f.period(id, f.now())
-	return f.await(ctx, f.join(id))
+// statement under way has been answered. Wait counts as reading the period, and the others that the statement is to show
+// also. Errors: leaderboard.ErrUnavailable when the statement failed or took longer than Options.Wait, and the error of ctx.
+func (f *Feed) Wait(ctx context.Context, id int64, also ...int64) error {
+	ids := append([]int64{id}, also...)
+	for _, id := range ids {
+		f.period(id, f.now())
+	}
+	return f.await(ctx, f.join(ids...))
 }
 
 // Next is Wait, but leaves time between statements: callers whose questions nobody bounds cost one in nextApart.
@@ -266,22 +270,15 @@ func (f *Feed) Next(ctx context.Context, id int64) error {
 // Query returns the revision of a period as a statement that was sent after the call has shown it; ok is false when the
 // database has no such period, or does not answer. It does not count as reading the period.
 func (f *Feed) Query(ctx context.Context, id int64) (r leaderboard.Revision, ok bool) {
-	shown, _ := f.QueryAll(ctx, []int64{id})
-	r, ok = shown[id]
-	return r, ok
-}
-
-// QueryAll returns the revisions of several periods as Query does, without the periods that the database does not have. The map must not be changed.
-// Errors: ErrUnavailable, the error of ctx.
-func (f *Feed) QueryAll(ctx context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
 	if f.Away() {
-		return nil, leaderboard.ErrUnavailable
+		return r, false
 	}
-	next := f.join(ids...)
-	if err := f.await(ctx, next); err != nil {
-		return nil, err
+	next := f.join(id)
+	if f.await(ctx, next) != nil {
+		return r, false
 	}
-	return next.shown, nil
+	r, ok = next.shown[id]
+	return r, ok
 }
 
 // await returns when a round has been answered. Errors: the errors of Wait.
