@@ -110,8 +110,12 @@ func (t *Table[T]) Get(ctx context.Context, now time.Time, found func(T) bool) (
 	return value, err
 }
 
-// Renew returns when all commits before the call are known here.
+// Renew returns when all commits before the call are known here. Without a feed it reads the rows each time.
 func (t *Table[T]) Renew(ctx context.Context) error {
+	if t.feed == nil {
+		_, err := t.start(ctx, leaderboard.Revision{}).wait(ctx)
+		return err
+	}
 	sent := time.Now()
 	shown, ok := t.feed.Query(ctx, t.id)
 	if !ok {
@@ -196,10 +200,12 @@ func (t *Table[T]) Run(ctx context.Context) {
 	}
 }
 
-// ReadPages reads a table in pages of 500 rows, each in one statement of TableWait at most: page returns the rows after a
-// row, each gets every row and returns its place.
-func ReadPages[P, V any](ctx context.Context, page func(ctx context.Context, after P, limit int) ([]V, error), each func(*V) P) error {
-	const size = 500
+// PageRows is a size of pages for ReadPages.
+const PageRows = 500
+
+// ReadPages reads a table in pages of a number of rows, each in one statement of TableWait at most: page returns the rows after
+// a row, each gets every row and returns its place.
+func ReadPages[P, V any](ctx context.Context, size int, page func(ctx context.Context, after P, limit int) ([]V, error), each func(*V) P) error {
 	read := func(after P) ([]V, error) {
 		ctx, cancel := context.WithTimeout(ctx, TableWait)
 		defer cancel()

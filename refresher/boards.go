@@ -3,24 +3,37 @@ package refresher
 import (
 	"context"
 
+	"leaderboard/cache"
+	"leaderboard/cache/feed"
 	"leaderboard/leaderboard"
 )
 
-// boardList remembers at which revision of the boards a list of them was read, so that it is read again only after a change.
-// One goroutine uses it.
-type boardList struct {
-	revision func(context.Context) (leaderboard.Revision, bool) // Config.BoardsRevision
-	at       leaderboard.Revision                               // before the list was read last
-	known    bool                                               // at is, and the list was read
+// newCronBoards returns the table of the boards with a cron expression, by id.
+func newCronBoards(boards Boards, f *feed.Feed) *cache.Table[map[int64]leaderboard.Board] {
+	return cache.NewTable("boards with a schedule", leaderboard.BoardsPeriod, func(ctx context.Context) (map[int64]leaderboard.Board, error) {
+		listed := map[int64]leaderboard.Board{}
+		return listed, cache.ReadPages(ctx, cache.PageRows, boards.Boards, func(b *leaderboard.Board) string {
+			if b.Rules.Refresh.Full != "" {
+				listed[b.ID] = *b
+			}
+			return b.Name
+		})
+	}, f, cache.TableOptions{})
 }
 
-// read calls list, unless it succeeded before and no board has changed since.
-func (l *boardList) read(ctx context.Context, list func() error) error {
-	at, ok := l.revision(ctx)
-	if ok && l.known && at == l.at {
-		return nil
-	}
-	err := list()
-	l.at, l.known = at, ok && err == nil
-	return err
+// derivedPage is how many derived boards are read at once. Only their ids, names and sources are.
+const derivedPage = 5000
+
+// derivedBoards are the derived boards in the order of their ids.
+type derivedBoards []*leaderboard.DerivedBoard
+
+// newDerivedBoards returns the table of the derived boards.
+func newDerivedBoards(derived Derived, f *feed.Feed) *cache.Table[*derivedBoards] {
+	return cache.NewTable("derived boards", leaderboard.BoardsPeriod, func(ctx context.Context) (*derivedBoards, error) {
+		var listed derivedBoards
+		return &listed, cache.ReadPages(ctx, derivedPage, derived.DerivedBoards, func(b **leaderboard.DerivedBoard) int64 {
+			listed = append(listed, *b)
+			return (*b).ID
+		})
+	}, f, cache.TableOptions{})
 }

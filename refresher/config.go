@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"leaderboard/cache/feed"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
 )
@@ -17,16 +18,13 @@ type Config struct {
 
 	Copies   Copies        // nil: no Redis, runs of copies fail
 	Boards   Boards        // for the schedule of Run; nil: none
+	Feed     *feed.Feed    // shows that boards have changed; nil: lists of boards are read each time
 	MinGap   time.Duration // between the starts of two full builds of one period, 1 s
 	LeaseTTL time.Duration // 5 s
 	Timeout  time.Duration // for one run of a copy, waiting for the lease included, 2 min
 	Reload   time.Duration // between two looks for boards with a cron expression, 1 min
 	Parallel int           // scheduled runs at once, 4
 	Demands  int           // runs for readers at once, 4
-
-	// BoardsRevision returns a revision that changes with every change of any board, by a statement sent after the call;
-	// ok is false when the database does not answer. nil: lists of boards are read each time.
-	BoardsRevision func(ctx context.Context) (r leaderboard.Revision, ok bool)
 
 	// Memory returns the part of its memory that is used by the Redis with the copy of a period, 0 where that is not known;
 	// nil: no Redis ever fills up.
@@ -65,9 +63,6 @@ func (c *Config) setDefaults() {
 	}
 	if c.wall == nil {
 		c.wall = wallOf
-	}
-	if c.BoardsRevision == nil {
-		c.BoardsRevision = func(context.Context) (r leaderboard.Revision, ok bool) { return r, false }
 	}
 	if c.Memory == nil {
 		c.Memory = func(context.Context, leaderboard.PeriodRef) (float64, error) { return 0, nil }

@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"leaderboard/cache"
 	"leaderboard/leaderboard"
 )
 
 const (
-	listChunk  = 5000
 	maxBackoff = 30 * time.Second
 	// yieldTimeout bounds giving up the lead at the end of Run.
 	yieldTimeout = time.Second
@@ -43,8 +43,9 @@ type deriver struct {
 	short, long *semaphore.Weighted // of steps under way, and of the long steps among them
 	queue       *semaphore.Weighted // of steps that wait for a permit in long, or hold one
 
-	list       boardList
-	listed     []*boardTask         // in the order of their ids; run's goroutine alone, as list and the next two
+	boards     *cache.Table[*derivedBoards]
+	followed   *derivedBoards       // the tasks follow these; run's goroutine alone, as the next three
+	listed     []*boardTask         // in the order of their ids
 	tasks      map[int64]*boardTask // by board id
 	firstWoken int                  // of the board that is woken first
 	foreign    atomic.Bool          // a step met a rule that this server does not know
@@ -60,7 +61,7 @@ type deriver struct {
 func newDeriver(run *runner, cfg *Config) *deriver {
 	d := &deriver{
 		runner: run, derived: cfg.Derived, poll: cfg.Poll, gap: cfg.StepGap, stepTimeout: cfg.StepTimeout, log: cfg.Logger, observer: cfg.Observer,
-		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), tasks: map[int64]*boardTask{}, list: boardList{revision: cfg.BoardsRevision},
+		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), tasks: map[int64]*boardTask{}, boards: newDerivedBoards(cfg.Derived, cfg.Feed),
 	}
 	d.bySource.Store(&map[string][]*boardTask{})
 	return d
@@ -139,10 +140,15 @@ func (d *deriver) run(ctx context.Context) {
 // round updates the list of tasks, if any board has changed, and wakes the boards that have work.
 func (d *deriver) round(ctx context.Context) error {
 	sent := time.Now()
-	err := d.list.read(ctx, func() error { return d.readBoards(ctx) })
-	boards := d.listed
-	if err != nil || len(boards) == 0 {
+	if err := d.boards.Renew(ctx); err != nil {
 		return err
+	}
+	if now := d.boards.Value(); now != d.followed {
+		d.followBoards(now)
+	}
+	boards := d.listed
+	if len(boards) == 0 {
+		return nil
 	}
 	ids := make([]int64, len(boards))
 	for i, f := range boards {
@@ -187,26 +193,16 @@ func (d *deriver) wake(led []*boardTask, moved []bool, sent time.Time) {
 	d.crowded.Store(refused >= 0)
 }
 
-// readBoards reads the list of derived boards and adds and removes tasks accordingly.
-func (d *deriver) readBoards(ctx context.Context) error {
+// followBoards adds tasks for new boards, and removes the tasks of boards that are gone.
+func (d *deriver) followBoards(boards *derivedBoards) {
 	var all []*boardTask
 	listed, bySource := map[int64]bool{}, map[string][]*boardTask{}
-	for after := int64(0); ; {
-		boards, err := d.derived.DerivedBoards(ctx, after, listChunk)
-		if err != nil {
-			return err
-		}
-		for _, b := range boards {
-			after = b.ID
-			listed[b.ID] = true
-			f := d.follow(b)
-			all = append(all, f)
-			for _, source := range b.Sources {
-				bySource[source] = append(bySource[source], f)
-			}
-		}
-		if len(boards) < listChunk {
-			break
+	for _, b := range *boards {
+		listed[b.ID] = true
+		f := d.follow(b)
+		all = append(all, f)
+		for _, source := range b.Sources {
+			bySource[source] = append(bySource[source], f)
 		}
 	}
 	for id, f := range d.tasks {
@@ -216,8 +212,7 @@ func (d *deriver) readBoards(ctx context.Context) error {
 		}
 	}
 	d.bySource.Store(&bySource)
-	d.listed = all
-	return nil
+	d.followed, d.listed = boards, all
 }
 
 // follow returns the task of a board.

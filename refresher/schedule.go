@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"leaderboard/cache"
 	"leaderboard/leaderboard"
 )
 
 const (
-	boardsPage = 500
 	// dueTimeout bounds looking at a copy and its period.
 	dueTimeout = 2 * time.Second
 	// wallStep is the greatest difference between the clock of this machine and the elapsed time.
@@ -34,9 +34,8 @@ type scheduler struct {
 	observer Observer
 	random   func() float64
 	wall     wallClock
-	every    time.Duration               // between two looks whether boards have changed
-	listed   map[int64]leaderboard.Board // the boards with a cron expression, by list; run's goroutine alone, as list
-	list     boardList
+	every    time.Duration // between two looks whether boards have changed
+	listed   *cache.Table[map[int64]leaderboard.Board]
 	log      *slog.Logger
 	permits  *semaphore.Weighted
 	tasks    sync.WaitGroup
@@ -51,7 +50,7 @@ func newScheduler(
 	cfg *Config, refresh func(context.Context, Request) (leaderboard.Run, error), refuse func(context.Context, leaderboard.PeriodRef, leaderboard.RunReason),
 ) *scheduler {
 	return &scheduler{
-		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, refuse: refuse, memory: cfg.Memory, observer: cfg.Observer, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, list: boardList{revision: cfg.BoardsRevision}, log: cfg.Logger,
+		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, refuse: refuse, memory: cfg.Memory, observer: cfg.Observer, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, listed: newCronBoards(cfg.Boards, cfg.Feed), log: cfg.Logger,
 		permits: semaphore.NewWeighted(int64(cfg.Parallel)), earlier: make(chan struct{}, 1), plans: map[int64]*plan{},
 	}
 }
@@ -182,41 +181,23 @@ func (s *scheduler) launch(ctx context.Context, now, wake time.Time) time.Time {
 // reload updates the plans from the list of boards: it finds boards with a cron expression that are not read here, and
 // drops plans that are no longer needed. When MySQL does not answer, the plans do not change.
 func (s *scheduler) reload(ctx context.Context, now time.Time) {
-	if err := s.list.read(ctx, func() error { return s.readBoards(ctx, now) }); err != nil {
+	if err := s.listed.Renew(ctx); err != nil {
 		if ctx.Err() == nil {
 			s.log.Warn("schedules are not brought up to date for now", "error", err)
 		}
 		return
 	}
-	for _, b := range s.listed {
+	listed := s.listed.Value()
+	for _, b := range listed {
 		s.plan(b, now) // a reader may have brought an older version since
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, p := range s.plans {
-		if _, ok := s.listed[id]; !ok && now.Sub(p.read) > p.idle {
+		if _, ok := listed[id]; !ok && now.Sub(p.read) > p.idle {
 			s.remove(p)
 		}
 	}
-}
-
-// readBoards reads the list of boards.
-func (s *scheduler) readBoards(ctx context.Context, now time.Time) error {
-	listed := map[int64]leaderboard.Board{}
-	for after, more := "", true; more; {
-		boards, err := s.boards.Boards(ctx, after, boardsPage)
-		if err != nil {
-			return err
-		}
-		for _, b := range boards {
-			if after = b.Name; b.Rules.Refresh.Full != "" {
-				listed[b.ID] = b
-			}
-		}
-		more = len(boards) == boardsPage
-	}
-	s.listed = listed
-	return nil
 }
 
 // plan makes the plan of a board that has a cron expression, unless there is a plan of that version.

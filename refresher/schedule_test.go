@@ -631,12 +631,14 @@ func TestScheduleOutlivesAnOldReader(t *testing.T) {
 	before := leaderboard.Board{ID: 1, Name: "a", Version: 1, Rules: leaderboard.Rules{}.WithDefaults()}
 	after := before
 	after.Version, after.Rules.Refresh.Full = 2, "* * * * *"
-	boards, revision := &fixedBoards{[]leaderboard.Board{before}}, leaderboard.Revision{Seq: 1}
-	cfg := Config{Boards: boards, BoardsRevision: func(context.Context) (leaderboard.Revision, bool) { return revision, true }}
+	boards := &fixedBoards{[]leaderboard.Board{before}}
+	var seq atomic.Int64
+	cfg := Config{Boards: boards, Feed: feedOf(t.Context(), func() (leaderboard.Revision, error) { return leaderboard.Revision{Seq: seq.Load()}, nil })}
 	cfg.setDefaults()
 	s, now := newScheduler(&cfg, nil, nil), time.Now()
 	s.reload(t.Context(), now)
-	boards.list[0], revision.Seq = after, 2
+	boards.list = []leaderboard.Board{after}
+	seq.Add(1)
 	s.reload(t.Context(), now)
 	s.follow(leaderboard.Listing{Board: before})
 	s.reload(t.Context(), now.Add(time.Minute))

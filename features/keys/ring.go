@@ -136,7 +136,7 @@ func (r *Ring) Run(ctx context.Context) {
 // all reads all keys.
 func (r *Ring) all(ctx context.Context) (map[string]*entry, error) {
 	keys, before := map[string]*entry{}, r.Value()
-	err := cache.ReadPages(ctx, r.source.HashedKeys, func(k *leaderboard.HashedKey) string {
+	err := cache.ReadPages(ctx, cache.PageRows, r.source.HashedKeys, func(k *leaderboard.HashedKey) string {
 		e := &entry{*k, &uses{}}
 		if old := before[e.ID]; old != nil {
 			e.uses = old.uses

@@ -62,7 +62,7 @@ func (p *Players) readAll(ctx context.Context) (*registry, error) {
 		before = &registry{}
 	}
 	r := &registry{byIssuer: map[string]*issuer{}, signing: map[string]*signingKey{}, bars: map[string]leaderboard.Micros{}}
-	err := cache.ReadPages(ctx, p.source.Issuers, func(i *leaderboard.Issuer) string {
+	err := cache.ReadPages(ctx, cache.PageRows, p.source.Issuers, func(i *leaderboard.Issuer) string {
 		r.byIssuer[i.Issuer] = p.compile(i, before.byIssuer[i.Issuer])
 		return i.Name
 	})
@@ -77,7 +77,7 @@ func (p *Players) readAll(ctx context.Context) (*registry, error) {
 		r.addSigning(k, before.signing[k.ID])
 	}
 	r.keepGone(before)
-	err = cache.ReadPages(ctx, p.source.Bars, func(b *leaderboard.MemberBar) string {
+	err = cache.ReadPages(ctx, cache.PageRows, p.source.Bars, func(b *leaderboard.MemberBar) string {
 		r.bars[b.Member] = b.NotBefore
 		return b.Member
 	})

@@ -83,10 +83,7 @@ func (a *App) wireCatalog() {
 		opts.LastKnown = a.listings.Find
 	}
 	a.catalog = cache.NewCatalog(a.store.Boards, opts)
-	changed := func(ctx context.Context) (leaderboard.Revision, bool) {
-		return a.feed.Query(ctx, leaderboard.BoardsPeriod)
-	}
-	a.rules = &unknownRules{boards: a.store.Boards.Boards, revision: changed, catalog: a.catalog, log: a.log}
+	a.rules = newUnknownRules(a.store.Boards.Boards, a.feed, a.catalog, a.log)
 	if a.listings != nil {
 		a.hot = &hot{periods: a.resident, catalog: a.catalog, noted: a.listings, log: a.log}
 	}

@@ -81,10 +81,7 @@ func (a *App) clock() (leaderboard.Micros, bool) {
 
 // newRefresher makes the refresher of copies and derived boards. f, copies and m may be nil.
 func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
-	cfg := refresher.Config{Runs: s.Runs, Boards: s.Boards, Derived: s.Derived, Logger: log, Span: span}
-	if f != nil {
-		cfg.BoardsRevision = func(ctx context.Context) (leaderboard.Revision, bool) { return f.Query(ctx, leaderboard.BoardsPeriod) }
-	}
+	cfg := refresher.Config{Runs: s.Runs, Boards: s.Boards, Feed: f, Derived: s.Derived, Logger: log, Span: span}
 	if copies != nil {
 		cfg.Copies, cfg.Memory = copies, copies.Memory
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"leaderboard/cache"
+	"leaderboard/cache/feed"
 	"leaderboard/httpapi"
 	"leaderboard/leaderboard"
 )
@@ -19,14 +19,49 @@ const rulesEvery = 10 * time.Second
 // machine does not have, and the boards derived of periods that are unknown for this reason. /readyz and a metric show the count;
 // the log names the boards.
 type unknownRules struct {
-	boards   func(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
-	revision func(context.Context) (leaderboard.Revision, bool) // of all boards
-	catalog  *cache.Catalog
-	log      *slog.Logger
+	listed  *cache.Table[map[int64]unknownRule]
+	catalog *cache.Catalog
+	log     *slog.Logger
+	logged  map[int64]int64 // versions of the boards at the last look, by id; of run's goroutine alone
+}
 
-	at     leaderboard.Revision // before all boards were read last; of run's goroutine alone, as logged
-	logged map[int64]int64      // versions of boards that the log has, by id
-	found  atomic.Int64
+// unknownRule is a board with a rule that this server does not know.
+type unknownRule struct {
+	board   string
+	version int64
+	said    string // to the operator
+	rule    string
+}
+
+func newUnknownRules(boards boardLister, f *feed.Feed, catalog *cache.Catalog, log *slog.Logger) *unknownRules {
+	read := func(ctx context.Context) (map[int64]unknownRule, error) { return readUnknownRules(ctx, boards) }
+	return &unknownRules{listed: cache.NewTable("boards with unknown rules", leaderboard.BoardsPeriod, read, f, cache.TableOptions{}), catalog: catalog, log: log}
+}
+
+// boardLister lists all boards by name, after a name, at most limit.
+type boardLister func(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
+
+func readUnknownRules(ctx context.Context, boards boardLister) (map[int64]unknownRule, error) {
+	found, unknown, derived := map[int64]unknownRule{}, map[string]leaderboard.SourceBoard{}, []leaderboard.Board(nil)
+	err := cache.ReadPages(ctx, cache.PageRows, boards, func(b *leaderboard.Board) string {
+		switch {
+		case b.Unknown != "":
+			found[b.ID] = unknownRule{b.Name, b.Version, "this server does not know a rule of a board, and takes no submissions to it", b.Unknown}
+			calendar, _ := b.Rules.Calendar()
+			unknown[b.Name] = leaderboard.SourceBoard{Windows: b.Rules.Windows, Calendar: calendar, Derived: b.Rules.Derive != nil}
+		case b.Rules.Derive != nil:
+			derived = append(derived, *b)
+		}
+		return b.Name
+	})
+	find := func(name string) (leaderboard.SourceBoard, bool) { b, ok := unknown[name]; return b, ok }
+	for i := range derived {
+		b := &derived[i]
+		if err := b.Rules.Derive.CheckKnown(find); err != nil {
+			found[b.ID] = unknownRule{b.Name, b.Version, "this server does not know the periods of a source of a derived board, and leaves it to others", err.Error()}
+		}
+	}
+	return found, err
 }
 
 // run reads the list of all boards, again after each change of boards, until ctx ends.
@@ -35,53 +70,26 @@ func (u *unknownRules) run(ctx context.Context) {
 	every(ctx, rulesEvery, rulesEvery/10, func() { u.look(ctx) })
 }
 
+// look logs the boards that the log does not have yet. While they cannot be read, the next look tries again.
 func (u *unknownRules) look(ctx context.Context) {
-	at, ok := u.revision(ctx)
-	if !ok || u.logged != nil && at == u.at {
+	if u.listed.Renew(ctx) != nil {
 		return
 	}
-	const page = 500
-	logged, unknown, derived := map[int64]int64{}, map[string]leaderboard.SourceBoard{}, []leaderboard.Board(nil)
-	note := func(b *leaderboard.Board, said, rule string) {
-		if version, again := u.logged[b.ID]; !again || version != b.Version {
-			u.log.Warn(said, "board", b.Name, "rule", rule)
+	logged := map[int64]int64{}
+	for id, r := range u.listed.Value() {
+		if version, again := u.logged[id]; !again || version != r.version {
+			u.log.Warn(r.said, "board", r.board, "rule", r.rule)
 		}
-		logged[b.ID] = b.Version
+		logged[id] = r.version
 	}
-	for after, more := "", true; more; {
-		boards, err := u.boards(ctx, after, page)
-		if err != nil {
-			return // the next look tries again
-		}
-		for i := range boards {
-			b := &boards[i]
-			after = b.Name
-			switch {
-			case b.Unknown != "":
-				note(b, "this server does not know a rule of a board, and takes no submissions to it", b.Unknown)
-				calendar, _ := b.Rules.Calendar()
-				unknown[b.Name] = leaderboard.SourceBoard{Windows: b.Rules.Windows, Calendar: calendar, Derived: b.Rules.Derive != nil}
-			case b.Rules.Derive != nil:
-				derived = append(derived, *b)
-			}
-		}
-		more = len(boards) == page
-	}
-	find := func(name string) (leaderboard.SourceBoard, bool) { b, ok := unknown[name]; return b, ok }
-	for i := range derived {
-		if err := derived[i].Rules.Derive.CheckKnown(find); err != nil {
-			note(&derived[i], "this server does not know the periods of a source of a derived board, and leaves it to others", err.Error())
-		}
-	}
-	u.at, u.logged = at, logged
-	u.found.Store(int64(len(logged)))
+	u.logged = logged
 }
 
 // count returns how many boards have such a rule: among all boards at the last look, or among the boards read here, whichever is
 // more.
 func (u *unknownRules) count() int {
 	met := u.catalog.Known("", maxSeen, func(b *leaderboard.Board) bool { return b.Unknown != "" })
-	return max(int(u.found.Load()), len(met))
+	return max(len(u.listed.Value()), len(met))
 }
 
 // health returns the reason that /readyz shows, nil without such boards.

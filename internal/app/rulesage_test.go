@@ -56,8 +56,8 @@ func (b *turns) change(a *testApp) {
 	b.list[last].done = time.Now()
 }
 
-// maxRulesAge is the maximum age of the rules behind an answer: the time for which a board counts as just read, and the age that
-// the feed allows.
+// maxRulesAge is the maximum age of the rules behind an answer that is not marked stale: the age that the feed allows, and the
+// second for which a board that cannot be read again is not marked.
 const maxRulesAge = time.Second + 200*time.Millisecond
 
 // wrong returns how an answer to a request that was sent at a time is wrong: "" if the board was in this state then, or until at
@@ -75,11 +75,11 @@ func (b *turns) wrong(got shown, sent time.Time) string {
 }
 
 // TestRulesAreNewEnough: while one server changes boards, hides them from the public, deletes them and makes them again, no
-// reader of another server gets an answer by rules that were changed longer ago than a board counts as just read.
+// reader of another server gets an answer by rules that were changed longer ago than maxRulesAge.
 func TestRulesAreNewEnough(t *testing.T) {
 	t.Parallel()
 	changes, boards := testenv.Size(150, 100_000), testenv.Size(40, 400)
-	apart := 3 * time.Second / time.Duration(boards) // so a board changes less often than it counts as just read
+	apart := 3 * time.Second / time.Duration(boards) // so a board changes less often than that
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	writer, reader := startReady(t, dsn, redisURL), startReady(t, dsn, redisURL)
 	all := make([]*turns, boards)

@@ -92,7 +92,7 @@ func importRules() []importRule {
 		{dir: "cache/resident", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{nounsPkg, rankPkg, redisPkg}},
 		{
-			dir: "refresher", may: []string{nounsPkg, tracePkg, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
+			dir: "refresher", may: []string{nounsPkg, tracePkg, "leaderboard/cache", "leaderboard/cache/feed", "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
 		},
 		{
