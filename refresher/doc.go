@@ -40,9 +40,9 @@
 //
 // They read in layers; each uses only files above it and on its own line.
 //
-//	boards.go, plan.go, failures.go, span.go  lists of boards, when a board is due, failures, spans
-//	observer.go, config.go                    the observer of metrics, and the configuration
-//	runner.go                                 runs: requests that share one, its record, its end
-//	build.go, derived.go, schedule.go         runs on copies and on derived boards, and their schedule
-//	refresher.go                              all of it
+//	plan.go, failures.go, span.go      when a board is due, failures, spans
+//	observer.go, config.go             the observer of metrics, and the configuration
+//	boards.go, runner.go               tables of boards; runs: requests that share one, its record, its end
+//	build.go, derived.go, schedule.go  runs on copies and on derived boards, and their schedule
+//	refresher.go                       all of it
 package refresher
