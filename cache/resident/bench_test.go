@@ -181,3 +181,18 @@ func BenchmarkFold(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/changes, "ns/change")
 }
+
+// BenchmarkPast asks for a random member in 200 periods at once.
+func BenchmarkPast(b *testing.B) {
+	in, members := make([]*Period, leaderboard.MaxStandings), []string(nil)
+	refs := make([]leaderboard.PeriodRef, len(in))
+	for i := range in {
+		in[i], members = benchPeriod(b, 5000)
+		refs[i] = leaderboard.PeriodRef{ID: int64(i + 1), Board: fmt.Sprint("board-", i)}
+	}
+	for b.Loop() {
+		if _, err := Past(in, refs, members[rand.IntN(len(members))]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -17,9 +17,11 @@ const memberShards = 256
 type members struct {
 	touched atomic.Uint64 // keeps the compiler from leaving out the reading ahead of findAll
 	slab    *slab
-	seed    maphash.Seed
 	shards  [memberShards]memberShard
 }
+
+// seed is the seed of the hashes of all periods: a member that is looked up in many is hashed once.
+var seed = maphash.MakeSeed()
 
 type memberShard struct {
 	slots []slot
@@ -30,7 +32,7 @@ type memberShard struct {
 // record.
 type slot struct{ number, hash uint32 }
 
-func newMembers(s *slab) *members { return &members{slab: s, seed: maphash.MakeSeed()} }
+func newMembers(s *slab) *members { return &members{slab: s} }
 
 // shard returns the shard of a hash, and the hash within it.
 func (m *members) shard(hash uint64) (*memberShard, uint32) {
@@ -45,7 +47,7 @@ func (s *memberShard) home(hash uint32) int {
 
 // find returns the number of the member's record.
 func (m *members) find(member []byte) (uint32, bool) {
-	s, hash := m.shard(maphash.Bytes(m.seed, member))
+	s, hash := m.shard(maphash.Bytes(seed, member))
 	if s.used == 0 {
 		return 0, false
 	}
@@ -70,14 +72,17 @@ type search struct {
 	number uint32
 }
 
+// in returns the search for the member with a hash, before its first step.
+func (m *members) in(of uint64) search {
+	s, hash := m.shard(of)
+	return search{shard: s, hash: hash}
+}
+
 // begin finds the first record that may be the member's.
-func (m *members) begin(member string) search {
-	s, hash := m.shard(maphash.String(m.seed, member))
-	w := search{shard: s, hash: hash}
-	if s.used > 0 {
-		w.at, w.number = s.match(s.home(hash), hash)
+func (w *search) begin() {
+	if w.shard.used > 0 {
+		w.at, w.number = w.shard.match(w.shard.home(w.hash), w.hash)
 	}
-	return w
 }
 
 // end continues until the record is the member's, or the slot is empty.
@@ -92,7 +97,8 @@ func (m *members) end(w *search, member string) {
 func (m *members) findAll(members []string) []uint32 {
 	searches, found := make([]search, len(members)), make([]uint32, len(members))
 	for i, member := range members {
-		searches[i] = m.begin(member)
+		searches[i] = m.in(maphash.String(seed, member))
+		searches[i].begin()
 	}
 	heads, names := uint64(0), byte(0)
 	for i := range searches {
@@ -133,7 +139,7 @@ func (s *memberShard) next(i int) int {
 // put adds a record, and reports whether it could: not when another record has its member.
 func (m *members) put(n uint32) bool {
 	member := m.slab.member(m.slab.at(n))
-	s, hash := m.shard(maphash.Bytes(m.seed, member))
+	s, hash := m.shard(maphash.Bytes(seed, member))
 	if s.used+1 > len(s.slots)*4/5 {
 		s.grow(len(s.slots)*4/3 + 1)
 	}
@@ -156,7 +162,7 @@ func (m *members) expect(n int64) {
 	}
 }
 
-func (m *members) hash(n uint32) uint64 { return maphash.Bytes(m.seed, m.slab.member(m.slab.at(n))) }
+func (m *members) hash(n uint32) uint64 { return maphash.Bytes(seed, m.slab.member(m.slab.at(n))) }
 
 func (s *memberShard) put(n, hash uint32) {
 	i := s.home(hash)

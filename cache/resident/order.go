@@ -19,11 +19,11 @@ const (
 
 // block is a run of consecutive entries.
 type block struct {
-	records [blockLen]uint32 // numbers, in the order of the period
+	n  int
+	id uint32 // its records say it
 	// groups has a bit for each entry whose (score, tiebreak) differs from its predecessor's.
-	groups [blockLen / 64]uint64
-	n      int
-	id     uint32 // its records say it
+	groups  [blockLen / 64]uint64
+	records [blockLen]uint32 // numbers, in the order of the period
 }
 
 // order is the order of a period, counted: every entry, and every group of entries that are tied with each other.
@@ -76,9 +76,29 @@ func (o *order) find(less less) position {
 // place returns where a record is. The record has the id of its block, and scanning the numbers of that takes less time than
 // a search that looks at an entry, somewhere in memory, at each step.
 func (o *order) place(record uint32) position {
-	i := int(o.index[o.slab.at(record).block()])
-	b := o.blocks[i]
-	return position{i, slices.Index(b.records[:b.n], record)}
+	i := o.blockOf(o.slab.at(record))
+	return position{i, o.blocks[i].find(record)}
+}
+
+// blockOf returns which block a record is in.
+func (o *order) blockOf(r *record) int { return int(o.index[r.block()]) }
+
+// find returns where a record of the block is in it. It compares several numbers at each step, which takes half the time of one by one.
+func (b *block) find(record uint32) int {
+	const step = 8
+	i := 0
+	for ; i+step <= b.n; i += step {
+		r := (*[step]uint32)(b.records[i:])
+		if r[0] == record || r[1] == record || r[2] == record || r[3] == record || r[4] == record || r[5] == record || r[6] == record || r[7] == record {
+			break
+		}
+	}
+	for ; i < b.n; i++ {
+		if b.records[i] == record {
+			return i
+		}
+	}
+	return -1
 }
 
 // nth returns the place with n entries ahead of it.

@@ -2,6 +2,7 @@ package resident
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 
 	"leaderboard/leaderboard"
@@ -9,11 +10,11 @@ import (
 )
 
 // Past returns a member's entry in each of several periods, with its strict and tied ranks. No period changes
-// meanwhile. It takes each step for all periods, like findAll. Errors: leaderboard.ErrSeqAhead when a period has not
-// reached the state in its ref, rank.ErrDamaged.
+// meanwhile. It takes each step for all periods, like findAll, and each step reads little, so that the processor waits for the memory
+// of many periods at a time. Errors: leaderboard.ErrSeqAhead when a period has not reached the state in its ref, rank.ErrDamaged.
 func Past(in []*Period, refs []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	defer lock(in, refs)()
-	out, searches := make([]leaderboard.PastEntry, len(in)), make([]search, len(in))
+	out := make([]leaderboard.PastEntry, len(in))
 	for i, p := range in {
 		switch {
 		case p.damaged:
@@ -22,36 +23,68 @@ func Past(in []*Period, refs []leaderboard.PeriodRef, member string) ([]leaderbo
 			return nil, leaderboard.ErrSeqAhead
 		}
 		out[i].State = p.state()
-		searches[i] = p.members.begin(member)
 	}
-	records := make([]record, len(in)) // found by the searches; their names are read next
+	found, ranked := findPast(in, member), make([]leaderboard.Ranked, len(in))
 	for i, p := range in {
-		if n := searches[i].number; n != 0 {
-			records[i] = *p.slab.at(n - 1)
-		}
-	}
-	for i, p := range in {
-		if p.members.end(&searches[i], member); searches[i].number != 0 {
-			records[i] = *p.slab.at(searches[i].number - 1)
-		}
-	}
-	places := make([]position, len(in))
-	for i, p := range in {
-		if n := searches[i].number; n != 0 {
-			places[i] = p.order.place(n - 1)
-		}
-	}
-	ranked := make([]leaderboard.Ranked, len(in))
-	for i, p := range in {
-		if searches[i].number == 0 {
+		f := &found[i]
+		if f.number == 0 {
 			continue
 		}
-		e := p.codec.Decode(records[i].head)
+		e := p.codec.Decode(f.record.head)
 		e.Member = member
-		ranked[i] = leaderboard.Ranked{Ranks: p.ranks(places[i], leaderboard.ModeStrict), Entry: e}
+		ranked[i] = leaderboard.Ranked{Ranks: p.ranks(f.place, leaderboard.ModeStrict), Entry: e}
 		out[i].Ranked = &ranked[i]
 	}
 	return out, nil
+}
+
+// pastEntry is the entry of a member in one of several periods: the search for it, its record, and the record's place.
+type pastEntry struct {
+	search
+	record record
+	name   []byte // of the first record that may be the member's
+	place  position
+}
+
+// findPast finds a member's entry in each of several periods whose locks are held; number is 0 where the member has no entry.
+func findPast(in []*Period, member string) []pastEntry {
+	found, hash := make([]pastEntry, len(in)), maphash.String(seed, member)
+	for i, p := range in {
+		found[i].search = p.members.in(hash)
+	}
+	for i := range found {
+		found[i].begin()
+	}
+	for i, p := range in {
+		if f := &found[i]; f.number != 0 {
+			f.record = *p.slab.at(f.number - 1)
+		}
+	}
+	for i, p := range in {
+		if f := &found[i]; f.number != 0 {
+			f.name = p.slab.member(&f.record)
+		}
+	}
+	for i, p := range in {
+		f := &found[i]
+		if f.number == 0 || string(f.name) == member {
+			continue
+		}
+		if p.members.end(&f.search, member); f.number != 0 {
+			f.record = *p.slab.at(f.number - 1)
+		}
+	}
+	for i, p := range in {
+		if f := &found[i]; f.number != 0 {
+			f.place.block = p.order.blockOf(&f.record)
+		}
+	}
+	for i, p := range in {
+		if f := &found[i]; f.number != 0 {
+			f.place.n = p.order.blocks[f.place.block].find(f.number - 1)
+		}
+	}
+	return found
 }
 
 // lock keeps periods from changing until unlock is called. They are locked in the order of their boards' names and of their ids, so

@@ -3,6 +3,7 @@ package resident
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"reflect"
 	"slices"
 	"sync"
@@ -44,6 +45,21 @@ func TestPastIsWhatEachPeriodSays(t *testing.T) {
 	refs[1].LastSeq = in[1].At().Seq + 1
 	if _, err := Past(in, refs, "nobody"); !errors.Is(err, leaderboard.ErrSeqAhead) {
 		t.Errorf("of a period that is behind: %v", err)
+	}
+}
+
+// TestPastOfMembersWithOneHash: a record whose member has the hash of another is not the other's.
+func TestPastOfMembersWithOneHash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, leaderboard.Rules{}, 100, func(n int) int64 { return int64(n) })
+	m := w.period.members
+	n, _ := m.find([]byte("member-000007"))
+	s, hash := m.shard(maphash.String(seed, "nobody"))
+	s.grow(2*len(s.slots) + 1)
+	s.put(n, hash)
+	got, err := Past([]*Period{w.period}, []leaderboard.PeriodRef{{ID: 1, Rules: &w.rules}}, "nobody")
+	if err != nil || got[0].Ranked != nil {
+		t.Errorf("%+v, %v", got[0].Ranked, err)
 	}
 }
 
