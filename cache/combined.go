@@ -41,7 +41,7 @@ func (r *Reader) CombinedMember(ctx context.Context, periods []leaderboard.Perio
 const togetherTimes = 3
 
 // together gets the parts of an answer, each judged when it arrives, until no part is old when the last part arrives. It
-// reports whether a part is old even so.
+// reports whether a part is old even so. An answer of one part needs no states.
 func (r *Reader) together(ctx context.Context, periods []leaderboard.PeriodRef, get func() (of int, at []leaderboard.State, err error)) (late bool, err error) {
 	for range togetherTimes {
 		of, at, err := get()

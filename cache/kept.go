@@ -32,7 +32,7 @@ func newKept(o *ReaderOptions) *kept {
 
 // find implements layer.
 func (k *kept) find(ctx context.Context, q *pending) (leaderboard.Answered, error) {
-	h, ok := k.answers.Get(q.key)
+	h, ok := k.answers.Get(q.key())
 	now := k.opts.Now()
 	if !ok || h.age(now) > k.opts.StaleLimit || !h.reaches(q) {
 		q.last = k.top(q)
@@ -50,7 +50,7 @@ func (k *kept) find(ctx context.Context, q *pending) (leaderboard.Answered, erro
 // outdated implements layer.
 func (k *kept) outdated(_ context.Context, q *pending, _ leaderboard.Answered, v feed.Verdict, _ int) bool {
 	if v == feed.VerdictDiverged {
-		k.answers.Delete(q.key)
+		k.answers.Delete(q.key())
 		if key, _, ok := topKeyOf(q); ok {
 			k.tops.Delete(key)
 		}
@@ -66,8 +66,8 @@ func (k *kept) put(q *pending, a leaderboard.Answered) leaderboard.Answered {
 	if page, ok := next.answer.(*leaderboard.Page); ok {
 		page.Encoded = new(leaderboard.Encoded)
 	}
-	out, bytes := next.answer, len(q.key)+answerBytes+stateBytes*len(q.refs())+entryBytes*a.Len()
-	k.answers.Update(q.key, bytes, func(last *keptAnswer, ok bool) *keptAnswer {
+	out, bytes := next.answer, len(q.key())+answerBytes+stateBytes*len(q.refs())+entryBytes*a.Len()
+	k.answers.Update(q.key(), bytes, func(last *keptAnswer, ok bool) *keptAnswer {
 		switch {
 		case ok && last.isAt(q, a):
 			next, out = last, last.answer

@@ -381,7 +381,7 @@ func TestKeptBytes(t *testing.T) {
 	refs := make([]leaderboard.PeriodRef, leaderboard.MaxCombined)
 	q := newPending(combinedMemberQuestion{manyPeriods{refs}, leaderboard.CombinedMemberQuery{Member: "m"}})
 	r.kept.put(q, &leaderboard.CombinedStandings{States: make([]leaderboard.State, len(refs))})
-	if _, bytes := r.kept.answers.Size(); bytes < len(q.key)+len(refs)*stateBytes {
+	if _, bytes := r.kept.answers.Size(); bytes < len(q.key())+len(refs)*stateBytes {
 		t.Errorf("%d bytes", bytes)
 	}
 }

@@ -19,7 +19,7 @@ func TestLastPageStays(t *testing.T) {
 	for i := range int64(300) {
 		page(t, r, w.Ref, leaderboard.PageQuery{Limit: 1, Offset: i})
 	}
-	if _, ok := r.kept.answers.Get(newPending(pageQuestion{onePeriod{w.Ref}, leaderboard.PageQuery{Limit: 10}}).key); ok {
+	if _, ok := r.kept.answers.Get(newPending(pageQuestion{onePeriod{w.Ref}, leaderboard.PageQuery{Limit: 10}}).key()); ok {
 		t.Fatal("the page is still kept as others are: nothing is tested")
 	}
 	w.Fail(leaderboard.ErrUnavailable)

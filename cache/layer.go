@@ -25,10 +25,11 @@ type layer interface {
 // pending is a question with the state that the layers share.
 type pending struct {
 	question
-	key  string      // the answer is kept under this key
 	last *keptAnswer // served when nothing better is found; nil if there is no such answer
 
 	outdated time.Time // when an answer of the database was first too old
+	keptAs   string    // see key
+	room     [96]byte  // for most keys
 }
 
 // newPending allocates a question with its state in one piece, because every request does this.
@@ -38,12 +39,19 @@ func newPending[Q any, P interface {
 }](q Q) *pending {
 	a := &struct {
 		pending
-		of   Q
-		room [96]byte // for most keys
+		of Q
 	}{of: q}
 	a.question = P(&a.of)
-	a.key = string(a.appendKey(appendPeriods(a.room[:0], a.refs())))
 	return &a.pending
+}
+
+// key returns the key under which the answer is kept. It is made when it is needed first: memory does not need it, and the key of many
+// periods is long.
+func (q *pending) key() string {
+	if q.keptAs == "" {
+		q.keptAs = string(q.appendKey(appendPeriods(q.room[:0], q.refs())))
+	}
+	return q.keptAs
 }
 
 // isAlone reports whether no other question may get the answer.
@@ -141,7 +149,7 @@ func (q *pending) shared(of layer) sharedKey {
 	for i := range q.refs() {
 		minimums = appendInts(minimums, q.minSeq(i))
 	}
-	return sharedKey{of, q.key, string(minimums)}
+	return sharedKey{of, q.key(), string(minimums)}
 }
 
 // wait waits for an answer. When an older one could be served instead, it waits for StaleWait after the call began, and

@@ -12,9 +12,12 @@ import (
 // into one question, and all other periods that are over into another.
 func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
 	out := make([]leaderboard.PastEntry, len(periods))
-	at := make([]leaderboard.State, len(periods))
 	late, err := r.together(ctx, periods, func() (int, []leaderboard.State, error) {
 		of, err := r.past(ctx, periods, member, out)
+		if of == 1 {
+			return of, nil, err
+		}
+		at := make([]leaderboard.State, len(out))
 		for i := range out {
 			at[i] = out[i].State
 		}
@@ -30,11 +33,12 @@ func (r *Reader) Past(ctx context.Context, periods []leaderboard.PeriodRef, memb
 func (r *Reader) past(ctx context.Context, periods []leaderboard.PeriodRef, member string, out []leaderboard.PastEntry) (of int, err error) {
 	near, open, over := r.pastParts(periods)
 	if near.refs != nil && !r.pastInMemory(ctx, &near, member, out) {
-		for i, ref := range near.refs {
+		for i := range near.refs {
+			ref, more := &near.refs[i], len(near.refs)-i-1
 			if ref.Closed {
-				over.add(near.at[i], &ref)
+				over.add(near.at[i], ref, more)
 			} else {
-				open.add(near.at[i], &ref)
+				open.add(near.at[i], ref, more)
 			}
 		}
 		near.refs = nil
@@ -73,7 +77,11 @@ type pastPart struct {
 	at   []int
 }
 
-func (p *pastPart) add(i int, ref *leaderboard.PeriodRef) {
+// add adds a period. more is how many may follow.
+func (p *pastPart) add(i int, ref *leaderboard.PeriodRef, more int) {
+	if p.refs == nil {
+		p.refs, p.at = make([]leaderboard.PeriodRef, 0, 1+more), make([]int, 0, 1+more)
+	}
 	p.refs, p.at = append(p.refs, *ref), append(p.at, i)
 }
 
@@ -100,14 +108,14 @@ func (r *Reader) pastParts(periods []leaderboard.PeriodRef) (near, open, over pa
 		if !p.Closed && changing > 1 {
 			weight = resident.WeightDeep
 		}
-		in := r.inMemory(p, weight)
+		in, more := r.inMemory(p, weight), len(periods)-i-1
 		switch {
 		case in && (p.Closed || changing > 1):
-			near.add(i, p)
+			near.add(i, p, more)
 		case p.Closed:
-			over.add(i, p)
+			over.add(i, p, more)
 		default:
-			open.add(i, p)
+			open.add(i, p, more)
 		}
 	}
 	return near, open, over

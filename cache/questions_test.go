@@ -20,7 +20,7 @@ func TestKeysKnowTheRules(t *testing.T) {
 		{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "lives", Bits: 21}}}},
 	} {
 		rules = rules.WithDefaults()
-		k := newPending(pageQuestion{onePeriod{leaderboard.PeriodRef{ID: 1, Rules: &rules}}, leaderboard.PageQuery{Limit: 5}}).key
+		k := newPending(pageQuestion{onePeriod{leaderboard.PeriodRef{ID: 1, Rules: &rules}}, leaderboard.PageQuery{Limit: 5}}).key()
 		if other, ok := seen[k]; ok {
 			t.Errorf("rules %d and %d share answers", other, i)
 		}
@@ -38,8 +38,8 @@ func TestKeysOfLongListsAreShort(t *testing.T) {
 	for i := range list {
 		list[i] = fmt.Sprintf("%064d", i)
 	}
-	one := newPending(membersQuestion{onePeriod{ref}, leaderboard.MembersQuery{Members: list}}).key
-	other := newPending(membersQuestion{onePeriod{ref}, leaderboard.MembersQuery{Members: list[1:]}}).key
+	one := newPending(membersQuestion{onePeriod{ref}, leaderboard.MembersQuery{Members: list}}).key()
+	other := newPending(membersQuestion{onePeriod{ref}, leaderboard.MembersQuery{Members: list[1:]}}).key()
 	if one == other {
 		t.Error("two lists share answers")
 	}

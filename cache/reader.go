@@ -107,7 +107,7 @@ func (r *Reader) nearest(ctx context.Context, q *pending) (leaderboard.Answered,
 		switch {
 		case isAnswer(err) && (a == nil || verdict == feed.VerdictFresh):
 			if !errors.Is(err, leaderboard.ErrSeqAhead) { // kept answers may still be good
-				r.kept.answers.Delete(q.key)
+				r.kept.answers.Delete(q.key())
 			}
 			return nil, err
 		case a == nil || err != nil:

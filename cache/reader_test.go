@@ -197,14 +197,14 @@ func TestReaderKeys(t *testing.T) {
 	other.Rules = new(cachetest.Rules(func(r *leaderboard.Rules) { r.Order = leaderboard.OrderAsc }))
 	keys := map[string]string{}
 	for name, key := range map[string]string{
-		"a":     newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"a"}}}).key,
-		"ab":    newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"ab"}}}).key,
-		"a b":   newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"a", "b"}}}).key,
-		"ab ''": newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"ab", ""}}}).key,
-		"\x01a": newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"\x01a"}}}).key,
-		"dense": newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{"a"}}}).key,
-		"all":   newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeAll}, Members: []string{"a"}}}).key,
-		"asc":   newPending(membersQuestion{onePeriod{other}, leaderboard.MembersQuery{Members: []string{"a"}}}).key,
+		"a":     newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"a"}}}).key(),
+		"ab":    newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"ab"}}}).key(),
+		"a b":   newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"a", "b"}}}).key(),
+		"ab ''": newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"ab", ""}}}).key(),
+		"\x01a": newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Members: []string{"\x01a"}}}).key(),
+		"dense": newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{"a"}}}).key(),
+		"all":   newPending(membersQuestion{onePeriod{p}, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeAll}, Members: []string{"a"}}}).key(),
+		"asc":   newPending(membersQuestion{onePeriod{other}, leaderboard.MembersQuery{Members: []string{"a"}}}).key(),
 	} {
 		if twin, ok := keys[key]; ok {
 			t.Errorf("%s and %s have one key", name, twin)
@@ -214,12 +214,12 @@ func TestReaderKeys(t *testing.T) {
 	q := leaderboard.PageQuery{Limit: 3}
 	newer := q
 	newer.MinSeq = 9
-	if newPending(pageQuestion{onePeriod{p}, q}).key != newPending(pageQuestion{onePeriod{p}, newer}).key {
+	if newPending(pageQuestion{onePeriod{p}, q}).key() != newPending(pageQuestion{onePeriod{p}, newer}).key() {
 		t.Error("min_seq is no part of what is asked for")
 	}
 	tied := q
 	tied.Mode = leaderboard.ModeTied
-	if newPending(pageQuestion{onePeriod{p}, q}).key != newPending(pageQuestion{onePeriod{p}, tied}).key {
+	if newPending(pageQuestion{onePeriod{p}, q}).key() != newPending(pageQuestion{onePeriod{p}, tied}).key() {
 		t.Error("a page in mode strict has tied ranks too")
 	}
 }
