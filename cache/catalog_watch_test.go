@@ -105,7 +105,7 @@ func TestCatalogFollowsTheWatch(t *testing.T) {
 			t.Errorf("%d look-ups in ten seconds in which other boards were made", n)
 		}
 		for v := range int64(1000) { // it changes all the time
-			c.shelf.put(5+v, nil, 0)
+			c.change(5 + v)
 			if b, err := c.Board(t.Context(), "b"); err != nil || b.Version < 5+v-25 {
 				t.Errorf("version %d, %v; it is at %d", b.Version, err, 5+v)
 			}

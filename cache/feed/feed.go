@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -114,8 +113,9 @@ type period struct {
 	maxAge time.Duration // of an answer about it that is fresh
 	idle   time.Duration // how long it is asked about after it was read
 
-	read atomic.Int64          // when it was last judged or waited for, ns since Feed.began
-	good atomic.Pointer[proof] // of the answers at floor, so that most are judged without the lock; nil: none
+	read  atomic.Int64          // when it was last judged or waited for, ns since Feed.began
+	good  atomic.Pointer[proof] // of the answers at floor, so that most are judged without the lock; nil: none
+	table *sample               // of a board: the table of boards when the board was shown last; of Run's goroutine
 
 	mu      sync.Mutex
 	samples []sample   // ascending by sent, each of another revision; the latest is always there
@@ -523,33 +523,15 @@ func (f *Feed) query(ctx context.Context, ids []int64) error {
 	f.querying.Store(&began)
 	defer f.querying.Store(nil)
 	slices.Sort(ids)
-	var failures []error
-	read := false // any of the periods
-	for chunk := range slices.Chunk(ids, f.opts.Chunk) {
-		sent := f.now()
-		revisions, err := f.revisions(ctx, chunk)
-		if err != nil {
-			failures = append(failures, err)
-			continue
-		}
-		for _, id := range chunk {
-			r, exists := revisions[id]
-			if p, ok := f.periods.Load(id); ok {
-				p.(*period).note(sample{r, exists, sent})
-				read = true
-			}
-		}
-		if waiting != nil {
-			maps.Copy(waiting.shown, revisions)
-		}
-		if clock, ok := revisions[leaderboard.ClockPeriod]; ok {
-			f.clock.Store(&sample{clock, ok, sent})
-		}
-		f.opts.OnShown(revisions)
+	a := asking{Feed: f, waiting: waiting}
+	held, others := f.heldBoards(ids)
+	a.ask(ctx, others)
+	if a.failures == nil {
+		a.ask(ctx, a.changed(held))
 	}
-	err := errors.Join(failures...)
+	err := errors.Join(a.failures...)
 	if err == nil {
-		if read {
+		if a.read {
 			f.lastSent.Store(&began)
 		}
 		f.failed.Store(nil)
@@ -561,6 +543,96 @@ func (f *Feed) query(ctx context.Context, ids []int64) error {
 	}
 	f.opts.Observer.RoundEnded(len(ids), f.now().Sub(began), err)
 	return err
+}
+
+// heldBoards divides ids into boards that were shown before and all others. A held board needs no statement while the table of
+// boards is unchanged, so that table is among the others, and is read first.
+func (f *Feed) heldBoards(ids []int64) (held, others []int64) {
+	table := false
+	for _, id := range ids {
+		_, isBoard := leaderboard.BoardOf(id)
+		table = table || isBoard || id == leaderboard.BoardsPeriod
+		if p, ok := f.periods.Load(id); ok && p.(*period).table != nil {
+			held = append(held, id)
+		} else if id != leaderboard.BoardsPeriod {
+			others = append(others, id)
+		}
+	}
+	if table {
+		others = slices.Insert(others, 0, leaderboard.BoardsPeriod)
+	}
+	return held, others
+}
+
+// asking is a round under way.
+type asking struct {
+	*Feed
+	waiting  *round  // nil without a caller that waits
+	table    *sample // of the table of boards; nil: not shown
+	read     bool    // a period that is read was shown
+	failures []error
+}
+
+// ask sends the statements about ids, and notes the answers.
+func (a *asking) ask(ctx context.Context, ids []int64) {
+	for chunk := range slices.Chunk(ids, a.opts.Chunk) {
+		sent := a.now()
+		revisions, err := a.revisions(ctx, chunk)
+		if err != nil {
+			a.failures = append(a.failures, err)
+			continue
+		}
+		if table, ok := revisions[leaderboard.BoardsPeriod]; ok {
+			a.table = &sample{table, ok, sent}
+		}
+		for _, id := range chunk {
+			r, exists := revisions[id]
+			a.note(id, sample{r, exists, sent})
+		}
+		if clock, ok := revisions[leaderboard.ClockPeriod]; ok {
+			a.clock.Store(&sample{clock, ok, sent})
+		}
+		a.opts.OnShown(revisions)
+	}
+}
+
+// note adds a sample of a period, also for the callers that wait.
+func (a *asking) note(id int64, s sample) {
+	if s.exists && a.waiting != nil {
+		a.waiting.shown[id] = s.Revision
+	}
+	known, ok := a.periods.Load(id)
+	if !ok {
+		return
+	}
+	p := known.(*period)
+	p.note(s)
+	if _, isBoard := leaderboard.BoardOf(id); isBoard {
+		p.table = a.table // read no later than the board
+	}
+	a.read = true
+}
+
+// changed returns the held boards that are to be asked about, because the table of boards has changed since they were shown. It
+// notes that the others were unchanged when the table was read.
+func (a *asking) changed(held []int64) (ids []int64) {
+	for _, id := range held {
+		p, ok := a.periods.Load(id)
+		if !ok || a.table == nil || p.(*period).table.Revision != a.table.Revision {
+			ids = append(ids, id)
+			continue
+		}
+		last := p.(*period).latest()
+		a.note(id, sample{last.Revision, last.exists, a.table.sent})
+	}
+	return ids
+}
+
+// latest returns the last sample.
+func (p *period) latest() sample {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.samples[len(p.samples)-1]
 }
 
 // revisions sends one statement.

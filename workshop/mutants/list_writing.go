@@ -342,6 +342,10 @@ func ofServers() []mutant {
 			`r.also...) != feed.VerdictFresh`, `r.also...) == feed.VerdictUnknown`, "cache TestBoardsMadeAllTheTime",
 		},
 		{
+			"B6", "a board is taken for unchanged though the table of boards has changed", "cache/feed/feed.go",
+			`p.(*period).table.Revision != a.table.Revision`, `p.(*period).table.Revision.Seq < 0`, "cache/feed TestBoardsAreAskedAboutAfterAChange",
+		},
+		{
 			"D1", "a reader whose time runs out gets no stale answer", "cache/reader.go",
 			`case errors.Is(ctx.Err(), context.Canceled):`, `case ctx.Err() != nil:`, "cache TestStaleAtTheDeadline",
 		},
