@@ -62,8 +62,11 @@ const (
 	// gcPercent lets the heap grow to four times its live part before it is collected. The live part is small, and each request
 	// leaves about 4 KB of garbage: at the default of 100 the collector would run many times a second.
 	gcPercent = 300
-	// gcPercentLeast is for a heap that is nearly all periods and rank indexes.
+	// gcPercentLeast is for a large heap that is nearly all periods and rank indexes.
 	gcPercentLeast = 25
+	// leastGrowth is how many bytes the heap grows at least, up to gcPercent. Without it a heap that is nearly all periods would be
+	// collected ten times a second while they are read.
+	leastGrowth = 64 << 20
 )
 
 // collector sets gcPercent so that periods and rank indexes in memory, which live long, do not make the heap grow.
@@ -108,15 +111,16 @@ func (c *collector) hold(note func()) {
 	}
 }
 
-// percentFor returns the percentage at which the heap grows by three times its short-lived part: the live heap without the bytes
-// held.
+// percentFor returns the percentage at which the heap grows by three times its short-lived part, which is the live heap without
+// the bytes held, or by leastGrowth if that is more.
 func percentFor(live, held int64) int {
 	if live <= 0 || held <= 0 {
 		return gcPercent
 	}
-	rest := math.Max(float64(live-held), float64(live)/10)
+	live = max(live, held) // periods may have come since the last collection
+	growth := max(gcPercent*max(live-held, live/10), 100*leastGrowth)
 	const step = 25 // each change stops the world for a moment
-	return max(gcPercentLeast, int(gcPercent*rest/float64(live))/step*step)
+	return min(gcPercent, max(gcPercentLeast, int(growth/live)/step*step))
 }
 
 // liveHeap returns the bytes that the last collection found alive.
