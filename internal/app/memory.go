@@ -1,7 +1,9 @@
 package app
 
 import (
+	"context"
 	"math"
+	"runtime"
 	"runtime/debug"
 	runtimemetrics "runtime/metrics"
 	"sync"
@@ -67,9 +69,13 @@ const (
 	// leastGrowth is how many bytes the heap grows at least, up to gcPercent. Without it a heap that is nearly all periods would be
 	// collected ten times a second while they are read.
 	leastGrowth = 64 << 20
+	// mostGrowth is by how many bytes the heap grows at most, or by as much as its short-lived part. That is large when many requests
+	// wait, and more room for garbage would hardly save work.
+	mostGrowth = 96 << 20
 )
 
-// collector sets gcPercent so that periods and rank indexes in memory, which live long, do not make the heap grow.
+// collector sets gcPercent so that neither periods and rank indexes in memory, which live long, nor a flood of requests make the heap
+// grow by a multiple of their size.
 type collector struct {
 	on bool // the operator has set neither GOGC nor GOMEMLIMIT
 
@@ -98,6 +104,16 @@ func (c *collector) holdIndexes(bytes int64) {
 	c.hold(func() { c.indexes = bytes })
 }
 
+// follow adapts gcPercent after each collection, until ctx ends.
+func (c *collector) follow(ctx context.Context) {
+	if !c.on || ctx.Err() != nil {
+		return
+	}
+	c.hold(func() {})
+	type collected struct{ _ [64]byte } // the runtime puts smaller ones together, and may keep them
+	runtime.AddCleanup(&collected{}, func(ctx context.Context) { c.follow(ctx) }, ctx)
+}
+
 func (c *collector) hold(note func()) {
 	if c == nil || !c.on {
 		return
@@ -112,13 +128,14 @@ func (c *collector) hold(note func()) {
 }
 
 // percentFor returns the percentage at which the heap grows by three times its short-lived part, which is the live heap without
-// the bytes held, or by leastGrowth if that is more.
+// the bytes held. It grows by leastGrowth at least, and by mostGrowth at most, or as much as the short-lived part.
 func percentFor(live, held int64) int {
-	if live <= 0 || held <= 0 {
+	if live <= 0 {
 		return gcPercent
 	}
 	live = max(live, held) // periods may have come since the last collection
-	growth := max(gcPercent*max(live-held, live/10), 100*leastGrowth)
+	rest := max(live-held, live/10)
+	growth := max(min(gcPercent*rest, 100*max(rest, mostGrowth)), 100*leastGrowth)
 	const step = 25 // each change stops the world for a moment
 	return min(gcPercent, max(gcPercentLeast, int(growth/live)/step*step))
 }

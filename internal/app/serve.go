@@ -26,6 +26,7 @@ func Check(ctx context.Context, cfg Config) (findings []Finding, err error) {
 // os.Getenv.
 func (a *App) Run(ctx context.Context, env func(string) string, failed <-chan error, started func(context.Context) error) error {
 	a.collector = newCollector(env)
+	a.collector.follow(ctx)
 	if err := a.Start(ctx); err != nil {
 		return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 	}

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"runtime/debug"
 	runtimemetrics "runtime/metrics"
 	"testing"
+	"time"
 )
 
 func TestGCPercent(t *testing.T) {
@@ -56,6 +58,34 @@ func TestCollectorCountsAllThatIsHeld(t *testing.T) {
 	}
 }
 
+// TestCollectorFollowsTheLoad: when many requests wait, the heap grows by less than four times what lives, until they are gone.
+func TestCollectorFollowsTheLoad(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := &collector{on: true}
+	c.follow(ctx)
+	becomes := func(good func(percent int) bool) {
+		t.Helper()
+		for until := time.Now().Add(10 * time.Second); ; {
+			runtime.GC()
+			c.mu.Lock()
+			percent := c.percent
+			c.mu.Unlock()
+			if good(percent) {
+				return
+			}
+			if time.Now().After(until) {
+				t.Fatalf("the percentage is %d", percent)
+			}
+		}
+	}
+	requests := make([]byte, 2*mostGrowth)
+	becomes(func(percent int) bool { return percent == 100 })
+	runtime.KeepAlive(requests)
+	becomes(func(percent int) bool { return percent > 100 })
+}
+
 // TestSoftLimit: the limit of the heap leaves room for the kernel and the collector.
 func TestSoftLimit(t *testing.T) {
 	t.Parallel()
@@ -71,7 +101,7 @@ func TestSoftLimit(t *testing.T) {
 }
 
 // TestCollectorLeavesOutWhatIsHeld: periods and rank indexes in memory do not make the heap grow by a multiple of their size, and
-// do not keep it from growing by leastGrowth.
+// do not keep it from growing by leastGrowth. Nothing makes it grow by more than mostGrowth and its short-lived part.
 func TestCollectorLeavesOutWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
@@ -81,7 +111,9 @@ func TestCollectorLeavesOutWhatIsHeld(t *testing.T) {
 	}{
 		{0, 0, gcPercent},
 		{20 * mib, 0, gcPercent},
-		{120 * mib, 60 * mib, 150},
+		{64 * mib, 0, 150},
+		{500 * mib, 0, 100},
+		{120 * mib, 60 * mib, 75},
 		{300 * mib, 256 * mib, 25},
 		{80 * mib, 78 * mib, 75},
 		{10 * mib, 60 * mib, 100},
