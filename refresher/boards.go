@@ -4,21 +4,20 @@ import (
 	"context"
 
 	"leaderboard/cache"
-	"leaderboard/cache/feed"
 	"leaderboard/leaderboard"
 )
 
 // newCronBoards returns the table of the boards with a cron expression, by id.
-func newCronBoards(boards Boards, f *feed.Feed) *cache.Table[map[int64]leaderboard.Board] {
+func newCronBoards(cfg *Config) *cache.Table[map[int64]leaderboard.Board] {
 	return cache.NewTable("boards with a schedule", leaderboard.BoardsPeriod, func(ctx context.Context) (map[int64]leaderboard.Board, error) {
 		listed := map[int64]leaderboard.Board{}
-		return listed, cache.ReadPages(ctx, cache.PageRows, boards.Boards, func(b *leaderboard.Board) string {
+		return listed, cache.ReadPages(ctx, cache.PageRows, cfg.Boards.Boards, func(b *leaderboard.Board) string {
 			if b.Rules.Refresh.Full != "" {
 				listed[b.ID] = *b
 			}
 			return b.Name
 		})
-	}, f, cache.TableOptions{})
+	}, cfg.Feed, cache.TableOptions{Log: cfg.Logger})
 }
 
 // derivedPage is how many derived boards are read at once. Only their ids, names and sources are.
@@ -28,12 +27,12 @@ const derivedPage = 5000
 type derivedBoards []*leaderboard.DerivedBoard
 
 // newDerivedBoards returns the table of the derived boards.
-func newDerivedBoards(derived Derived, f *feed.Feed) *cache.Table[*derivedBoards] {
+func newDerivedBoards(cfg *Config) *cache.Table[*derivedBoards] {
 	return cache.NewTable("derived boards", leaderboard.BoardsPeriod, func(ctx context.Context) (*derivedBoards, error) {
 		var listed derivedBoards
-		return &listed, cache.ReadPages(ctx, derivedPage, derived.DerivedBoards, func(b **leaderboard.DerivedBoard) int64 {
+		return &listed, cache.ReadPages(ctx, derivedPage, cfg.Derived.DerivedBoards, func(b **leaderboard.DerivedBoard) int64 {
 			listed = append(listed, *b)
 			return (*b).ID
 		})
-	}, f, cache.TableOptions{})
+	}, cfg.Feed, cache.TableOptions{Log: cfg.Logger})
 }

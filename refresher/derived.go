@@ -61,7 +61,7 @@ type deriver struct {
 func newDeriver(run *runner, cfg *Config) *deriver {
 	d := &deriver{
 		runner: run, derived: cfg.Derived, poll: cfg.Poll, gap: cfg.StepGap, stepTimeout: cfg.StepTimeout, log: cfg.Logger, observer: cfg.Observer,
-		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), tasks: map[int64]*boardTask{}, boards: newDerivedBoards(cfg.Derived, cfg.Feed),
+		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), tasks: map[int64]*boardTask{}, boards: newDerivedBoards(cfg),
 	}
 	d.bySource.Store(&map[string][]*boardTask{})
 	return d
@@ -140,10 +140,11 @@ func (d *deriver) run(ctx context.Context) {
 // round updates the list of tasks, if any board has changed, and wakes the boards that have work.
 func (d *deriver) round(ctx context.Context) error {
 	sent := time.Now()
-	if err := d.boards.Renew(ctx); err != nil {
+	err := d.boards.Renew(ctx)
+	switch now := d.boards.Value(); {
+	case now == nil:
 		return err
-	}
-	if now := d.boards.Value(); now != d.followed {
+	case now != d.followed:
 		d.followBoards(now)
 	}
 	boards := d.listed

@@ -50,7 +50,7 @@ func newScheduler(
 	cfg *Config, refresh func(context.Context, Request) (leaderboard.Run, error), refuse func(context.Context, leaderboard.PeriodRef, leaderboard.RunReason),
 ) *scheduler {
 	return &scheduler{
-		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, refuse: refuse, memory: cfg.Memory, observer: cfg.Observer, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, listed: newCronBoards(cfg.Boards, cfg.Feed), log: cfg.Logger,
+		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, refuse: refuse, memory: cfg.Memory, observer: cfg.Observer, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, listed: newCronBoards(cfg), log: cfg.Logger,
 		permits: semaphore.NewWeighted(int64(cfg.Parallel)), earlier: make(chan struct{}, 1), plans: map[int64]*plan{},
 	}
 }
@@ -179,15 +179,16 @@ func (s *scheduler) launch(ctx context.Context, now, wake time.Time) time.Time {
 }
 
 // reload updates the plans from the list of boards: it finds boards with a cron expression that are not read here, and
-// drops plans that are no longer needed. When MySQL does not answer, the plans do not change.
+// drops plans that are no longer needed. When MySQL does not answer, the last list counts.
 func (s *scheduler) reload(ctx context.Context, now time.Time) {
-	if err := s.listed.Renew(ctx); err != nil {
+	err := s.listed.Renew(ctx)
+	listed := s.listed.Value()
+	if listed == nil {
 		if ctx.Err() == nil {
 			s.log.Warn("schedules are not brought up to date for now", "error", err)
 		}
 		return
 	}
-	listed := s.listed.Value()
 	for _, b := range listed {
 		s.plan(b, now) // a reader may have brought an older version since
 	}
