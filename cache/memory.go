@@ -34,9 +34,14 @@ func (m *memory) find(ctx context.Context, q *pending) (a leaderboard.Answered, 
 	if slices.Contains(in, nil) {
 		return nil, nil
 	}
+	at := statesOf(in)
 	ctx, span := trace.Start(ctx, "read memory", trace.KindInternal)
-	if a, err = q.query(ctx, inMemory{in}); err != nil {
-		a, err = m.failed(ctx, q, in)
+	a, err = q.query(ctx, inMemory{in})
+	switch {
+	case errors.Is(err, rank.ErrDamaged):
+		a, err = nil, nil // it is about to leave
+	case err != nil:
+		a = at
 	}
 	endRead(span, refs, a != nil, nil)
 	return a, err
@@ -64,19 +69,6 @@ func (m *memory) outdated(ctx context.Context, q *pending, a leaderboard.Answere
 		}
 	}
 	return moved
-}
-
-// failed asks again for an error, which comes with the states that the periods had before.
-func (m *memory) failed(ctx context.Context, q *pending, in resident.Combined) (leaderboard.Answered, error) {
-	at := statesOf(in)
-	a, err := q.query(ctx, inMemory{in})
-	switch {
-	case errors.Is(err, rank.ErrDamaged):
-		return nil, nil // it is about to leave
-	case err != nil:
-		return at, err
-	}
-	return a, nil
 }
 
 func statesOf(in resident.Combined) states {
