@@ -155,7 +155,8 @@ func (c *Catalog) isRecent(_ context.Context, r *reading) bool {
 
 func (c *Catalog) away() bool { return c.opts.Feed != nil && c.opts.Feed.Away() }
 
-// before returns the revision of the table of boards before the next reading, nil when the database does not answer.
+// before returns the revision of the table of boards before the next reading, nil when the database does not answer. It counts as
+// reading the table, so that look-ups in the next second wait for no statement of the feed.
 func (c *Catalog) before(ctx context.Context) *leaderboard.Revision {
 	w := c.opts.Feed
 	if w == nil {

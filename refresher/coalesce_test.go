@@ -228,7 +228,7 @@ func (l lastMoment) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time
 }
 
 // TestFlushedUnderTheLease: Redis loses everything after it gave the lease and before the process looks at the copy;
-// the next process with the lease builds, and the first one waits for its copy.
+// the next process with the lease builds, and the first one waits for its copy (promise C1).
 func TestFlushedUnderTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

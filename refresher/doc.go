@@ -14,7 +14,8 @@
 //
 // One lease per period, and two starts of a full build at least a second apart (both by the clock of Redis, which
 // every process sees the same). Each attempt to build takes the lease and then looks at
-// the copy once: a build that started after the request was made did the work already, and the run ends as shared. A
+// the copy once: a build that started after the request was made did the work already, and the run ends as shared. Before
+// it builds, it asks whether the lease is still its own: a Redis that lost the copy a moment ago has lost the lease too. A
 // lost lease cancels the work. All of this saves work and none of it is needed for correctness: the copies fence
 // themselves by seq.
 //

@@ -75,6 +75,10 @@ func ofBuilds() []mutant {
 			"\t\tpipe.PExpire(ctx, b.top, b.copies.opts.TempTTL)\n", "", "cache/topn TestBuilderDiesAnywhere",
 		},
 		{
+			"C1", "who lost the lease before the build builds", "refresher/build.go",
+			"if err != nil || !held {", "if err != nil || lease == nil && !held {", "refresher TestFlushedUnderTheLease",
+		},
+		{
 			"C3", "a build that began before it was asked for is enough", "refresher/build.go",
 			`info.BuildStarted >= askedRedis`, `info.BuildStarted >= min(askedRedis, 0)`, "refresher TestEachRequestGetsItsBuild",
 		},
