@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"leaderboard/leaderboard"
 )
 
@@ -41,7 +43,7 @@ func TestAmongFriends(t *testing.T) {
 			p.accessible()
 			submit(t, c, board, "m055", 5000)
 			p.awaitOverall(fmt.Sprintf("1 m055 1|2 m002 3|3 m010 11|4 %s 32", me))
-			eval[bool](p, `location.reload() ?? true`)
+			p.do(chromedp.Reload())
 			p.await(`document.querySelector(".choices [aria-current][href*=friends]")`)
 			p.awaitOverall(fmt.Sprintf("1 m055 1|2 m002 3|3 m010 11|4 %s 32", me))
 			p.press("Everybody")

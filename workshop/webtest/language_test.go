@@ -62,7 +62,7 @@ func TestLanguageOfBrowser(t *testing.T) {
 	makeBoard(t, admin(t), "zungen", leaderboard.Rules{}, leaderboard.Submission{Member: "erste", Score: 1234567}, leaderboard.Submission{Member: "zweite", Score: 5})
 	p := open(t, desktop(), "/docs")
 	command(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": "de-AT,de;q=0.9,en;q=0.8"}})
-	eval[bool](p, `(location.assign("/boards/zungen"), true)`)
+	p.visit("/boards/zungen")
 	p.await(`document.querySelector(".state.live")?.title.startsWith("Stand: ")`)
 	p.awaitText(".about", "2 Spieler")
 	p.awaitText(".ranking", "1.234.567")

@@ -101,6 +101,12 @@ func openURL(t *testing.T, s screen, address string) *tab {
 	return p
 }
 
+// visit opens another path of the server in the same tab, and waits until that page is there.
+func (p *tab) visit(path string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(running(p.t).URL + path))
+}
+
 // failures is where pictures of tabs go whose tests failed.
 func failures(t *testing.T) string {
 	dir := filepath.Join(os.TempDir(), "leaderboard-webtest")

@@ -55,7 +55,7 @@ func TestYou(t *testing.T) {
 	p.await(`!document.querySelector("tfoot")`)
 
 	// Another address of the same tab: the token is kept, and the shown entries are of the selected window.
-	eval[bool](p, `location.assign("/boards/you?window=day&limit=5&mode=strict") ?? true`)
+	p.visit("/boards/you?window=day&limit=5&mode=strict")
 	p.awaitYou("1 m030 You")
 	if stored := eval[string](open(t, desktop(), "/boards/you"), `JSON.stringify(sessionStorage)`); stored != "{}" {
 		t.Errorf("another tab has %s", stored)
@@ -176,10 +176,11 @@ func TestSharedLink(t *testing.T) {
 			p.await(`document.activeElement === document.querySelector("#member")`)
 			p.fits()
 			p.accessible()
-			if eval[bool](p, `location.assign("/boards/shared-link") ?? true`); !eval[bool](p, `localStorage.length === 0`) {
+			p.visit("/boards/shared-link")
+			if !eval[bool](p, `localStorage.length === 0`) {
 				t.Error("the device keeps who was shown")
 			}
-			p.await(`location.search === "" && document.querySelector(".state.live")`)
+			p.await(`document.querySelector(".state.live")`)
 			p.awaitRows("1 m001")
 			p.awaitYou("")
 			p.await(`!document.querySelector(".mine")`)
@@ -220,10 +221,9 @@ func TestRemembered(t *testing.T) {
 			p.await(`document.querySelector("tbody .you") && !document.querySelector("tfoot")`)
 			p.press("Next")
 			p.await(`document.querySelector(".ahead .you")`) // it is on a page before this one
-			eval[bool](p, `location.assign("/") ?? true`)    // who looks at the board sees each move, and has seen it
-			p.await(`location.pathname === "/" && document.querySelector("h1")`)
+			p.visit("/")                                     // who looks at the board sees each move, and has seen it
 			submit(t, c, board, "m030", 986)
-			eval[bool](p, `location.assign("/boards/`+board+`") ?? true`)
+			p.visit("/boards/" + board)
 			p.awaitText(".mine", "▲ Up 14 since your last visit")
 			p.awaitYou("16 m030 You")
 			p.fill("#member", "nobody")
