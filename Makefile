@@ -24,7 +24,7 @@ run: ## the service with private MySQL and Redis, a demo board and its address; 
 	@$(MAKE) --no-print-directory --silent build
 	@exec bin/leaderboard dev $(ARGS)
 
-test: ## every test, with the race detector, against real servers; what .ci/nightly lets it leave out it names
+test: ## every test against real servers, the product's with the race detector; what .ci/nightly lets it leave out it names
 	@$(MAKE) --no-print-directory test-$(or $(KIND),go)
 
 .PHONY: bin/testenv
@@ -34,14 +34,15 @@ bin/testenv:
 
 # One set of servers for the whole run; see internal/testenv. Tests wait more than they work, so more of them run at a time
 # than there are cores: the product's tests, and at the same time the workshop's. The latter run each time: Go's test cache
-# does not know files outside of a module.
+# does not know files outside of a module. They have the race detector in make nightly: what they test are programs and files.
 PICK  = $(GO) run -C workshop ./nightly $(if $(NIGHTLY),-all)
-RACES = test -race -parallel 4 -timeout 60m
+TESTS = test -parallel 4 -timeout 60m
+RACES = $(TESTS) -race
 test-go: cc bin/testenv
 ifeq ($(TESTARGS),./...)
 	@echo "LEFT OUT: engines other than MySQL 9, MariaDB 11 and Redis 8, and a Redis that is several servers; make nightly, make test-engines"
 	@set -ef; product="$$($(PICK) '$(CURDIR)')"; workshop="$$($(PICK) -in workshop '$(CURDIR)')"; set -x; \
-		CGO_ENABLED=1 bin/testenv -in-memory sh -cf '(cd workshop && exec $(GO) $(RACES) -count=1 -p 1 $$1) & $(GO) $(RACES) -p 2 $$0; status=$$?; wait $$! && exit $$status' "$$product" "$$workshop"
+		CGO_ENABLED=1 bin/testenv -in-memory sh -cf '(cd workshop && exec $(GO) $(if $(NIGHTLY),$(RACES),$(TESTS)) -count=1 -p 1 $$1) & $(GO) $(RACES) -p 2 $$0; status=$$?; wait $$! && exit $$status' "$$product" "$$workshop"
 	bin/testenv -in-memory $(GO) test -C examples -timeout 15m ./...
 else
 	CGO_ENABLED=1 bin/testenv -in-memory $(GO) test -C $(IN) -race -p 3 -parallel 4 -timeout 60m $(TESTARGS)

@@ -201,18 +201,21 @@ type subject map[string]bool
 // tests. Other modules change with go.mod.
 func subjectOf(root string, r row) (subject, error) {
 	all := subject{r.own: true}
-	list := []string{"list", "-deps", "-f", "{{if not .Standard}}{{.Dir}}{{end}}"}
+	var packages []string
 	if r.whole() {
-		list = append(list, "-test", "./"+r.own)
+		packages = append(packages, "-test", "./"+r.own)
 	}
 	for _, name := range r.subjects {
 		if info, err := os.Stat(filepath.Join(root, name)); err == nil && !info.IsDir() {
 			all[name] = true
 			continue
 		}
-		list = append(list, "./"+name)
+		packages = append(packages, "./"+name)
 	}
-	dirs, err := command(root, "go", list...)
+	if packages == nil {
+		return all, nil
+	}
+	dirs, err := command(root, "go", append([]string{"list", "-deps", "-f", "{{if not .Standard}}{{.Dir}}{{end}}"}, packages...)...)
 	if err != nil {
 		return nil, err
 	}

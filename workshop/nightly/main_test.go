@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -66,6 +67,15 @@ func TestChangedPackages(t *testing.T) {
 				t.Errorf("%s is part of %q, want %q", file, got, want)
 			}
 		})
+	}
+}
+
+// TestFilesAlone: a row may name files and no package.
+func TestFilesAlone(t *testing.T) {
+	t.Parallel()
+	got, err := subjectOf(module(t), row{"all", []string{"TestLong"}, []string{"other.md"}})
+	if want := (subject{"all": true, "other.md": true}); err != nil || !maps.Equal(got, want) {
+		t.Errorf("the subject is %v, %v, want %v", got, err, want)
 	}
 }
 
