@@ -23,6 +23,9 @@ type Config struct {
 	LockWait time.Duration
 	// ReadTimeout and WriteTimeout bound each wait on the socket. Default 10s; ReadTimeout must exceed LockWait.
 	ReadTimeout, WriteTimeout time.Duration
+	// ProbeWait is how long MySQL may take to answer a new connection, after a second without an answer, until it counts as away.
+	// Default 300ms.
+	ProbeWait time.Duration
 	// WriteWait is how long a request to write may wait until it is sent; when it takes, or would take, longer the error is a
 	// *leaderboard.OverloadError. When nothing waits for a board, a request for it may always wait. Default 7s.
 	WriteWait time.Duration
@@ -79,6 +82,7 @@ func (c Config) withDefaults() Config {
 	c.LockWait = max(time.Second, c.LockWait.Truncate(time.Second))
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 10*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
+	c.ProbeWait = cmp.Or(c.ProbeWait, 300*time.Millisecond)
 	c.WriteWait = cmp.Or(c.WriteWait, 7*time.Second)
 	c.WriteMemory = cmp.Or(c.WriteMemory, 64<<20)
 	c.BatchRows = cmp.Or(c.BatchRows, 500)
@@ -112,6 +116,6 @@ func (c Config) withDefaults() Config {
 func (c Config) database() mysql.Config {
 	return mysql.Config{
 		DSN: c.DSN, MaxConns: c.MaxConns, StatementTimeout: c.StatementTimeout, LockWait: c.LockWait,
-		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, Clock: c.Clock, Random: c.Random, Logger: c.Logger,
+		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, ProbeWait: c.ProbeWait, Clock: c.Clock, Random: c.Random, Logger: c.Logger,
 	}
 }

@@ -21,7 +21,9 @@ import (
 func TestLockedBoardsStarveNobody(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, func(c *store.Config) { c.WriteWait, c.LockWait = dbtest.MaxWait, 9*time.Second })
+		s := open(t, dsn, func(c *store.Config) {
+			c.WriteWait, c.ProbeWait, c.LockWait = dbtest.MaxWait, dbtest.MaxWait, 9*time.Second
+		})
 		dbtest.MakeBoard(t, s, "free", leaderboard.Rules{})
 		dbtest.MakeBoard(t, s, "also-free", leaderboard.Rules{})
 		daily := []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 func newOutbox(t *testing.T, dsn string) (*Store, *sql.DB) {
 	t.Helper()
 	cfg := mysql.Config{
-		DSN: dsn, MaxConns: 16, StatementTimeout: 5 * time.Second, LockWait: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second,
+		DSN: dsn, MaxConns: 16, StatementTimeout: 5 * time.Second, LockWait: 5 * time.Second, ProbeWait: 30 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second,
 		Clock: func(now string) string { return now }, Logger: slog.New(slog.DiscardHandler),
 	}
 	pool, err := mysql.Connect(cfg)

@@ -40,6 +40,7 @@ type Config struct {
 	StatementTimeout          time.Duration
 	LockWait                  time.Duration // whole seconds
 	ReadTimeout, WriteTimeout time.Duration
+	ProbeWait                 time.Duration
 	Clock                     func(database string) string
 	Random                    func() uint64 // bits of ids; nil: math/rand
 	Logger                    *slog.Logger
@@ -75,7 +76,7 @@ func Open(cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{Config: cfg, Log: cfg.Logger, server: newServer(cfg.Logger, hosts.probe), hosts: hosts}
+	d := &DB{Config: cfg, Log: cfg.Logger, server: newServer(cfg.Logger, hosts.probe, cfg.ProbeWait), hosts: hosts}
 	p := split(cfg.MaxConns)
 	var reads, writers, waiters, others, locks *sql.DB
 	for _, want := range []struct {
@@ -193,7 +194,7 @@ func Connect(cfg Config) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return connect(cfg, pool{conns: cfg.MaxConns}, newServer(cfg.Logger, nil), hosts)
+	return connect(cfg, pool{conns: cfg.MaxConns}, newServer(cfg.Logger, nil, 0), hosts)
 }
 
 // Limited returns a reading statement with the time limit of the server on it.

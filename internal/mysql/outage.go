@@ -11,8 +11,6 @@ import (
 const (
 	// silence is for how long a server gives no answer, though it is asked, until a new connection is tried.
 	silence = time.Second
-	// probeWait is how long that connection may take to answer, at least; see server.maxWait.
-	probeWait = 300 * time.Millisecond
 	// probeEvery is between the starts of two probes while the server is away.
 	probeEvery = 250 * time.Millisecond
 	// probeLimit ends a probe. Only one runs at a time: servers count connections that end before they have begun, and shut
@@ -87,7 +85,7 @@ func (s *server) look() {
 		}
 		if rest := silence - time.Duration(s.now()-since); rest > 0 {
 			if s.pause(rest); s.answered.Load() > since {
-				s.maxWait = max(probeWait, s.maxWait/2) // the network may have become faster
+				s.maxWait = max(s.wait, s.maxWait/2) // the network may have become faster
 			}
 			continue
 		}
@@ -111,7 +109,7 @@ func (s *server) try(since int64) {
 		err := s.probeOnce(since)
 		took := time.Duration(s.now() - began)
 		if !ConnectionLost(err) && s.life.Err() == nil {
-			s.maxWait = max(probeWait, 2*took)
+			s.maxWait = max(s.wait, 2*took)
 			s.heard(began, err)
 			return
 		}

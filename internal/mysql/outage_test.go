@@ -16,6 +16,8 @@ import (
 	gomysql "github.com/go-sql-driver/mysql"
 )
 
+const probeWait = 300 * time.Millisecond
+
 // answering is a server as an outage sees it: its answer, and its delay.
 type answering struct {
 	mu      sync.Mutex
@@ -87,7 +89,7 @@ func inOutage(t *testing.T, test func(t *outageTest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		o := &outageTest{T: t, peer: &answering{began: time.Now()}, logged: &logged{}}
-		o.server = newServer(slog.New(slog.NewTextHandler(o.logged, nil)), o.peer.probe)
+		o.server = newServer(slog.New(slog.NewTextHandler(o.logged, nil)), o.peer.probe, probeWait)
 		defer o.close()
 		test(o)
 	})
@@ -267,7 +269,7 @@ func TestBlocked(t *testing.T) {
 // be nothing to end it.
 func TestAnswerAsItIsGone(t *testing.T) {
 	for range 100_000 {
-		o := newServer(slog.New(slog.DiscardHandler), nil)
+		o := newServer(slog.New(slog.DiscardHandler), nil, 0)
 		o.looking.Store(true)
 		since := o.now()
 		o.answered.Store(since)

@@ -48,7 +48,8 @@ type server struct {
 	since    atomic.Int64   // when the server went away; 0: it is not away
 	returned atomic.Int64   // when it was back last
 	looking  atomic.Bool    // there is a goroutine that looks
-	maxWait  time.Duration  // of a probe; belongs to that goroutine
+	wait     time.Duration  // of a probe, at least
+	maxWait  time.Duration  // of a probe now; belongs to that goroutine
 
 	// Whether writes can be committed.
 	committed atomic.Int64 // the last commit
@@ -62,8 +63,8 @@ type server struct {
 	onAway []func(error)
 }
 
-func newServer(log *slog.Logger, probe func(context.Context) error) *server {
-	s := &server{log: log, probe: probe, began: time.Now(), maxWait: probeWait, conns: map[*conn]struct{}{}}
+func newServer(log *slog.Logger, probe func(context.Context) error, wait time.Duration) *server {
+	s := &server{log: log, probe: probe, began: time.Now(), wait: wait, maxWait: wait, conns: map[*conn]struct{}{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }

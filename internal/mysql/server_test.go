@@ -45,7 +45,7 @@ func TestReadOnlyIsLoggedOnce(t *testing.T) {
 		"one that was there": func(s *server) [2]error { return [2]error{s.refuse("1,0,a"), s.admit("1,0,a")} },
 	} {
 		var log bytes.Buffer
-		s := newServer(slog.New(slog.NewTextHandler(&log, nil)), nil)
+		s := newServer(slog.New(slog.NewTextHandler(&log, nil)), nil, 0)
 		if err := s.admit("0,0,a"); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestReadOnlyIsLoggedOnce(t *testing.T) {
 // TestMeet: the first server is used, another server once a number of connections in a row lead to it, and whenever a
 // connection leads elsewhere all connections are closed.
 func TestMeet(t *testing.T) {
-	e := newServer(slog.New(slog.DiscardHandler), nil)
+	e := newServer(slog.New(slog.DiscardHandler), nil, 0)
 	meet := func(server string, times int) (used int) {
 		for range times {
 			if err := e.meet(server); err == nil {

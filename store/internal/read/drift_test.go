@@ -35,7 +35,7 @@ func TestCombinedBehindTheIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := mysql.Open(mysql.Config{
-		DSN: dsn, MaxConns: 8, StatementTimeout: 5 * time.Second, LockWait: 5 * time.Second,
+		DSN: dsn, MaxConns: 8, StatementTimeout: 5 * time.Second, LockWait: 5 * time.Second, ProbeWait: 30 * time.Second,
 		Clock: func(database string) string { return database }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

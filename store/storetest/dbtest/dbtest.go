@@ -43,7 +43,7 @@ func Open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 
 // Patient has a store refuse and give up nothing because the machine is slow, which is not what a history is about.
 func Patient(c *store.Config) {
-	c.StatementTimeout, c.ReadTimeout, c.WriteTimeout, c.WriteWait = MaxWait, MaxWait, MaxWait, MaxWait
+	c.StatementTimeout, c.ReadTimeout, c.WriteTimeout, c.WriteWait, c.ProbeWait = MaxWait, MaxWait, MaxWait, MaxWait, MaxWait
 }
 
 // ClockBy has the clock of a store ahead of the real one, by an amount that the test changes.
