@@ -34,7 +34,7 @@ bin/testenv:
 
 # One set of servers for the whole run; see internal/testenv. Tests wait more than they work, so more of them run at a time
 # than there are cores: the product's tests, and at the same time the workshop's. The latter run each time: Go's test cache
-# does not know files outside of a module. They have the race detector in make nightly: what they test are programs and files.
+# does not know files outside of a module. They test programs and files, so only make nightly gives them the race detector.
 PICK  = $(GO) run -C workshop ./nightly $(if $(NIGHTLY),-all)
 TESTS = test -parallel 4 -timeout 60m
 RACES = $(TESTS) -race

@@ -48,7 +48,7 @@ func TestRedisDown(t *testing.T) {
 	if err := redis.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	fresh := w.serve(t, "server that has nothing in memory") // it needs the copies, and has them built
+	fresh := w.serve(t, "server that has nothing in memory", "--resident-memory=0") // it needs the copies, and has them built
 	for _, board := range []string{"still", "moving"} {
 		eventually(t, "the copy of "+board+" is back", func() error {
 			_, err := fresh.top(t.Context(), board, int(time.Now().UnixNano()%500), 0)
