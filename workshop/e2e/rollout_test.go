@@ -284,7 +284,7 @@ func (r *rollout) try(from int, ask func(*api) error) (err error) {
 func TestColdStart(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, testenv.MySQL(t), testenv.PrivateRedis(t).URL)
-	filling := w.serve(t, "server that fills")
+	filling := w.serve(t, "server that fills", "--resident-memory=0") // so that it leaves no list of hot periods
 	want := filling.fill(t, "cold", 3000, leaderboard.Rules{TopN: 1000})
 	filling.signal(syscall.SIGTERM)
 	filling.awaitExit(t)
