@@ -132,10 +132,11 @@ type boardView struct {
 	First, Previous, Next    string // pages of the ranking, empty at the ends
 	Member                   string
 	Found                    *found
-	Named                    []entry // members whose names begin with the text, if no member has it as id
-	Unfound                  string  // the key of the text for nobody
-	More                     bool    // there are more of them
-	Window, Period, ModeName string  // as chosen, for the form
+	Named                    []entry    // members whose names begin with the text, if no member has it as id
+	Unfound                  string     // the key of the text for nobody
+	Unknown                  *rejection // why it is not known whether the member has an entry
+	More                     bool       // there are more of them
+	Window, Period, ModeName string     // as chosen, for the form
 	Embed                    bool
 	question                 *question
 }
@@ -356,7 +357,8 @@ func (v *boardView) find(a *asker, q *question) {
 	v.named(a, q)
 }
 
-// isMissing asks for a member and the entries around it, and reports whether it has no entry here.
+// isMissing asks for a member and the entries around it, and reports whether it has no entry here. A text that cannot be an id may be
+// a name.
 func (v *boardView) isMissing(a *asker, q *question) bool {
 	path := q.path("/members/" + url.PathEscape(q.member))
 	var f found
@@ -365,8 +367,15 @@ func (v *boardView) isMissing(a *asker, q *question) bool {
 		beside.Set("metadata", "true")
 	}
 	problem, err := a.get(path, q.state(beside), &f)
-	if err != nil || problem != nil {
-		return err == nil && problem.Status == http.StatusNotFound
+	switch {
+	case err != nil:
+		return false
+	case problem == nil:
+	case problem.Status == http.StatusNotFound, problem.Status == http.StatusBadRequest:
+		return true
+	default:
+		v.Unknown = problem
+		return false
 	}
 	var around struct{ Entries []entry }
 	if problem, err = a.get(path+"/around", q.state(url.Values{"before": {"3"}, "after": {"3"}, "profiles": {"true"}}), &around); err == nil && problem == nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,9 @@ import (
 
 // hostile is a name that a member may have.
 const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`
+
+// longName is a name that a member may have, too long for an id.
+var longName = strings.Repeat("Ada ", 20)
 
 // fakeAPI answers as the API does: one public board, whose members mean ill, and boards that cannot be shown.
 func fakeAPI(w http.ResponseWriter, r *http.Request) {
@@ -45,8 +49,16 @@ func fakeAPI(w http.ResponseWriter, r *http.Request) {
 		answer(`{` + state + `,"entries":[{"rank":29,"member":"u1"},{"rank":30,"member":"ada"}]}`)
 	case path == "/v1/boards/demo/members/nobody/around":
 		problem(http.StatusNotFound, "Not ranked", "")
+	case strings.Contains(path, "/members/hurried"):
+		problem(http.StatusServiceUnavailable, "The service is not available", "")
+	case strings.Contains(path, "/members/"+longName), path == "/v1/boards/demo/members" && r.URL.Query().Get("q") == "\x00":
+		problem(http.StatusBadRequest, "The request is not valid", "The member is no id.")
+	case path == "/v1/boards/demo/members" && r.URL.Query().Get("q") == longName:
+		answer(`{` + state + `,"partial":false,"entries":[{"rank":5,"member":"ada"}]}`)
 	case strings.HasSuffix(path, "/around"):
 		answer(`{"entries":[` + entry + `]}`)
+	case strings.Contains(path, "/members/\x00"):
+		problem(http.StatusBadRequest, "The request is not valid", "The member is no id.")
 	case path == "/v1/boards/demo/members/ada":
 		answer(`{` + state + `,"percentile":88.64,` + strings.TrimPrefix(entry, "{"))
 	case path == "/v1/boards/demo/members" && r.URL.Query().Get("q") == "Love":
@@ -116,6 +128,8 @@ func TestWithoutScripts(t *testing.T) {
 		"/boards/demo?member=nobody":                    {"Nobody with a score in this period has a name that begins with <bdi>nobody</bdi>."},
 		"/boards/demo?member=gone":                      {"Nobody with a score in this period has a name that begins with <bdi>gone</bdi>."},
 		"/boards/demo?member=%20o%20":                   {"Nobody here is called just <bdi> o </bdi>"},
+		"/boards/demo?member=%00":                       {"Nobody here is called just"},
+		"/boards/demo?member=hurried":                   {"<bdi>hurried</bdi>", "Load the page again in 7 seconds.", "9,223,372,036,854,775,807"},
 		"/boards/demo?member=Ada":                       {"Some of the names with <bdi>Ada</bdi>", `href="/boards/demo?member=u1"`, "<bdi>Ada L.</bdi>", `href="/boards/demo?member=u2"`},
 		"/boards/demo?embed=1&limit=60":                 {`class="board embed"`},
 		"/boards/demo?embed=1&member=ada":               {`<tr aria-current="true"><td class="number rank"><span>30</span>`, "<bdi>u1</bdi>"},
@@ -141,7 +155,7 @@ func TestWithoutScripts(t *testing.T) {
 // TestNamedInAddress: an address with a name that one member has leads to the address with the id, and keeps all else.
 func TestNamedInAddress(t *testing.T) {
 	for path, want := range map[string]string{
-		"/boards/demo?member=Love": "/boards/demo?member=ada", "/boards/demo?member=Love&mode=dense&offset=25&lang=de": "/boards/demo?lang=de&member=ada&mode=dense&offset=25",
+		"/boards/demo?member=Love": "/boards/demo?member=ada", "/boards/demo?member=" + url.QueryEscape(longName): "/boards/demo?member=ada", "/boards/demo?member=Love&mode=dense&offset=25&lang=de": "/boards/demo?lang=de&member=ada&mode=dense&offset=25",
 	} {
 		r, _ := get(t, path)
 		if got := r.Header.Get("Location"); r.StatusCode != http.StatusFound || got != want {
