@@ -111,8 +111,10 @@ func (h *pageHandler) serve(c *Call) error {
 	if h.handler == nil {
 		return wire.Reject(wire.CodeNotFound, "")
 	}
-	c.Status = http.StatusOK
 	h.handler.ServeHTTP(&pageWriter{c.W, c}, c.R)
+	if c.Status == 0 {
+		c.Status = http.StatusOK // the status of an empty answer
+	}
 	return nil
 }
 
@@ -160,6 +162,14 @@ type pageWriter struct {
 func (w *pageWriter) WriteHeader(status int) {
 	w.call.Status = status
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends an answer without WriteHeader, whose status is 200.
+func (w *pageWriter) Write(p []byte) (int, error) {
+	if w.call.Status == 0 {
+		w.call.Status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
 }
 
 func problemPages(base string) (map[string]*static, error) {

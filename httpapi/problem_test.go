@@ -148,6 +148,21 @@ func TestPanic(t *testing.T) {
 	e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200)
 }
 
+// TestPanicOfPage: a page that panics before it has begun its answer is a 500, not the end of the connection.
+func TestPanicOfPage(t *testing.T) {
+	var status int
+	e := newEnv(t, func(c *Config) {
+		c.Observer = observed{request: func(a RequestInfo) { status = a.Status }}
+		c.Pages = func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a fault of a template") })
+		}
+	})
+	e.Do(apitest.Ask{Method: http.MethodGet, Path: "/boards/b", Undocumented: true}).WantProblem(500, wire.CodeInternal)
+	if status != 500 {
+		t.Errorf("counted as %d", status)
+	}
+}
+
 func TestInternalErrorIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	e := newEnv(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
