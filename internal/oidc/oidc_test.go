@@ -86,7 +86,7 @@ func TestKeySets(t *testing.T) {
 		`{"keys":[` + rsaKey(16384, "AQAB") + `]}`:                                                                             -1,
 		`{"keys":[` + rsaKey(2048, "AQAA") + `]}`:                                                                              -1, // even
 		`{"keys":[` + rsaKey(2048, "AQ") + `]}`:                                                                                -1, // one: every signature is right
-		`{"keys":[]}`:                                                                                                          -1, `{}`: -1, `[]`: -1, `x`: -1,
+		`{"keys":[]}`:                                                                                                          -1, `{}`: -1, `[]`: -1, `x`: -1, `{"keys":"k"}`: -1,
 	} {
 		got, err := ParseKeys([]byte(set))
 		n := -1
@@ -95,6 +95,9 @@ func TestKeySets(t *testing.T) {
 		}
 		if n != want {
 			t.Errorf("%s: %d keys and %v, want %d keys", set, n, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "json") {
+			t.Errorf("%s: admins read %q, which is about Go", set, err)
 		}
 	}
 }
