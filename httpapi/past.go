@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"leaderboard/internal/wire"
@@ -34,7 +33,7 @@ func (h *pastReader) history(c *Call) error {
 		}
 	}
 	err = h.send(c, &on, of, member, leaderboard.Micros(before), int(limit))
-	if errors.Is(err, leaderboard.ErrPeriodNotFound) && h.Catalog.Renew(c.Ctx, on.Ref.Board) == nil {
+	if h.Renewed(c.Ctx, err, on.Ref.Board) {
 		return h.send(c, &on, of, member, leaderboard.Micros(before), int(limit)) // without periods that were given up meanwhile
 	}
 	return err

@@ -159,20 +159,26 @@ func (r Resolver) RetryOutdated(handle func(*Call) error) func(*Call) error {
 	}
 }
 
-// outdated renews the catalog's memory of the board if this memory may be the cause of an error, and reports whether the board has
-// changed. A period that the catalog itself does not find is looked for again only for a caller who knows a seq of it: names that
-// no period can have must not reach MySQL.
+// outdated reports whether the board has changed since the catalog found the period of the request, if that may be the cause of an
+// error. A period that the catalog itself does not find is looked for again only for a caller who knows a seq of it: names that no
+// period can have must not reach MySQL.
 func (r Resolver) outdated(c *Call, err error) bool {
-	ahead, lost := errors.Is(err, leaderboard.ErrSeqAhead), errors.Is(err, leaderboard.ErrPeriodNotFound)
-	if !ahead && !lost || c.resolved.periodID == 0 && c.resolved.minSeq == 0 {
-		return false
-	}
-	switch err := r.Catalog.Renew(c.Ctx, c.Params.PathValue("board")); {
-	case errors.Is(err, leaderboard.ErrBoardNotFound):
-		return true
-	case err != nil:
+	if c.resolved.periodID == 0 && c.resolved.minSeq == 0 || !r.Renewed(c.Ctx, err, c.Params.PathValue("board")) {
 		return false
 	}
 	ref, _, err := r.Resolve(c, c.Params.Text("window"), c.Params.Text("period"))
 	return err != nil || ref.ID != c.resolved.periodID
+}
+
+// Renewed reports whether an error may come from the catalog's memory of boards, which it renews then.
+func (r Resolver) Renewed(ctx context.Context, err error, boards ...string) bool {
+	if !errors.Is(err, leaderboard.ErrSeqAhead) && !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		return false
+	}
+	for _, name := range boards {
+		if err := r.Catalog.Renew(ctx, name); err != nil && !errors.Is(err, leaderboard.ErrBoardNotFound) {
+			return false
+		}
+	}
+	return true
 }

@@ -173,14 +173,15 @@ func (r Resolver) RetrySelection(c *Call, most int, deep bool, answer func(*Sele
 			return err
 		}
 	}
-	err = answer(&s)
-	if err == nil || !errors.Is(err, leaderboard.ErrPeriodNotFound) && !errors.Is(err, leaderboard.ErrSeqAhead) {
-		return err
+	if err = answer(&s); err == nil {
+		return nil
 	}
+	boards := make([]string, len(s.Refs))
 	for i := range s.Refs {
-		if renewErr := r.Catalog.Renew(c.Ctx, s.Refs[i].Board); renewErr != nil && !errors.Is(renewErr, leaderboard.ErrBoardNotFound) {
-			return err
-		}
+		boards[i] = s.Refs[i].Board
+	}
+	if !r.Renewed(c.Ctx, err, boards...) {
+		return err
 	}
 	if s, err = r.selection(c, most); err != nil {
 		return err

@@ -2,7 +2,6 @@ package records
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -51,7 +50,7 @@ func (h *handlers) run(c *httpapi.Call, board *leaderboard.Board, ref *leaderboa
 		}
 	}
 	err = h.lap(c, board, ref, page, out)
-	if errors.Is(err, leaderboard.ErrPeriodNotFound) && h.Catalog.Renew(c.Ctx, board.Name) == nil {
+	if h.Renewed(c.Ctx, err, board.Name) {
 		return h.lap(c, board, ref, page, out) // without the laps that were given up meanwhile
 	}
 	return err
