@@ -26,7 +26,7 @@ const (
 	AuditActionIssuerUpdate  AuditAction = "issuer.update"
 	AuditActionIssuerDelete  AuditAction = "issuer.delete"
 	AuditActionSigningRotate AuditAction = "signing.rotate" // another key signs tokens
-	AuditActionEntryRemove   AuditAction = "entry.remove"   // in a closed period: a correction
+	AuditActionEntryRemove   AuditAction = "entry.remove"
 
 	AuditActionHeldApprove AuditAction = "held.approve"
 	AuditActionHeldReject  AuditAction = "held.reject"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -145,5 +146,19 @@ func TestAuditActionsAreDocumented(t *testing.T) {
 	}
 	if strings.Join(documented, " ") != strings.Join(known, " ") {
 		t.Errorf("documented: %s, known: %s", documented, known)
+	}
+}
+
+// TestDocumentHasTheActions holds the table of docs/audit.md against the actions that are recorded.
+func TestDocumentHasTheActions(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/audit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, action := range leaderboard.AuditActions() {
+		if !strings.Contains(string(page), "`"+string(action)+"`") {
+			t.Errorf("docs/audit.md lacks %s", action)
+		}
 	}
 }
