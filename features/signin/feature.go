@@ -19,7 +19,7 @@ import (
 // Feature returns the feature of the folder. It offers the look-up of browsers' sessions, and a second provider for checks,
 // so that nobody who signs in waits for a check.
 func Feature() features.Feature {
-	s := &Settings{Session: leaderboard.MaxSession}
+	s := &Settings{}
 	return features.Feature{Name: "signin", Settings: s, Open: func(e *features.Engine) features.Opened {
 		base := e.Server.Base
 		h := &handlers{keys: features.Offered[SessionKeys](e), secure: strings.HasPrefix(s.PublicURL, "https://"), base: base}

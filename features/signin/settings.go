@@ -29,7 +29,7 @@ type Settings struct {
 	Readers []string `setting:"oidc-readers" bytes:"255" doc:"values that give scope read"`
 	Boards  string   `setting:"oidc-boards-claim" doc:"claim that lists the boards of a person, names and prefixes such as game1-*; empty: all boards"`
 
-	Session time.Duration `setting:"oidc-session" doc:"duration of a session, from 1m to 12h"`
+	Session time.Duration `setting:"oidc-session" default:"12h" doc:"duration of a session, from 1m to 12h"`
 }
 
 // Parsers implements settings.Parsers.
