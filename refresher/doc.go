@@ -22,20 +22,21 @@
 // # The schedule
 //
 // It follows the boards that this process reads: the catalog reports each of them once a second. Nothing is asked about a
-// board that is not read here, except for boards with a cron expression: they are found in the list of all boards, once a
-// minute, because a full refresh is due whether the board is read or not, and makes the copy when it is missing. When Redis
-// is nearly full the schedule does not do this, and leaves the memory to boards that are read. Boards due at the same
+// board that is not read here, except for boards with a cron expression, because a full refresh is due whether the board is
+// read or not, and makes the copy when it is missing: they are found in the list of all boards, which is read once a minute
+// if a board has changed. When Redis is nearly full the schedule makes no such copy, and leaves the memory to boards that are read. Boards due at the same
 // minute are spread over half of their interval. The plans are a heap by when they are due. Apart from full refreshes the
 // schedule builds no missing copies, and it records no run when it finds nothing to do: write-through keeps copies current,
 // and the schedule repairs missed changes.
 //
 // # Derived boards
 //
-// Every process lists the derived boards and has one goroutine for each. Among several processes one leads a board, by
-// a lock that only saves work; a step is correct because the store writes it only if no other step was faster. A step
-// is taken when a source has a commit from this process, and otherwise once a second, to see commits of other processes
-// and rollovers. After a step the goroutine rests for at least a quarter of the step's time. A rollover, which touches
-// most of a board, rests within the step and has a separate permit, so that other boards continue.
+// Every process lists the derived boards. Among several processes one leads a board, by a lock that only saves work; a
+// step is correct because the store writes it only if no other step was faster. A commit of this process to a source wakes
+// the boards that follow it. Once a second one question about all boards finds commits of other processes and rollovers,
+// and wakes the boards concerned; a board has a goroutine only while it takes steps. After a step it rests for at least a
+// quarter of the step's time. A rollover, which touches most of a board, rests within the step and has a separate permit,
+// so that other boards continue.
 //
 // # Files
 //

@@ -1,5 +1,5 @@
 // Package topn keeps copies of periods in Redis, the top N of each. MySQL is the database; every copy may be lost at
-// any moment without losing anything. No other package talks to Redis.
+// any moment without losing anything. No other package of the engine talks to Redis.
 //
 // # A copy is a state machine (promise B3)
 //

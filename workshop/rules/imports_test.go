@@ -13,7 +13,8 @@ import (
 )
 
 // importRule says what a package may import in addition to the standard library. All rows are the import table. Adapters (store, cache,
-// refresher, httpapi) never import each other, features only the engine: internal/app wires them, and interfaces sit with their users.
+// refresher, httpapi) never import each other, except refresher the tables and the feed of cache; features import only the engine:
+// internal/app wires them, and interfaces sit with their users.
 type importRule struct {
 	dir    string   // folder of the package
 	may    []string // import paths; a path that ends in /... allows packages below it too
