@@ -2408,7 +2408,7 @@ export interface components {
          * @example demo
          */
         boardsParam: string;
-        /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts after a second. */
+        /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts within a second. */
         boardLabelsParam: string;
         /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
         boardsWindowParam: components["schemas"]["Window"];
@@ -3452,7 +3452,7 @@ export interface operations {
                  * @example demo
                  */
                 boards?: components["parameters"]["boardsParam"];
-                /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts after a second. */
+                /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts within a second. */
                 labels?: components["parameters"]["boardLabelsParam"];
                 /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
@@ -3489,7 +3489,7 @@ export interface operations {
                  * @example demo
                  */
                 boards?: components["parameters"]["boardsParam"];
-                /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts after a second. */
+                /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts within a second. */
                 labels?: components["parameters"]["boardLabelsParam"];
                 /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
@@ -3526,7 +3526,7 @@ export interface operations {
                  * @example demo
                  */
                 boards?: components["parameters"]["boardsParam"];
-                /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts after a second. */
+                /** @description In place of boards: the boards with all of these labels that the caller may read, at most 50; 200 with those that the caller may not read. A label set through another server counts within a second. */
                 labels?: components["parameters"]["boardLabelsParam"];
                 /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
@@ -4467,7 +4467,7 @@ export interface operations {
                  * @example demo
                  */
                 boards?: string;
-                /** @description In place of boards: the boards with all of these labels that the caller may read; at most 200 boards may have them. A label set through another server counts after a second. */
+                /** @description In place of boards: the boards with all of these labels that the caller may read; at most 200 boards may have them. A label set through another server counts within a second. */
                 labels?: string;
                 /** @description One of the boards' windows; the first of each by default. A board without the window or the period is listed in absent; when none has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
