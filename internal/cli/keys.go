@@ -52,7 +52,7 @@ func (p *program) keyFlags(patch map[string]any) []cli.Flag {
 		}),
 		word("expires", "when it ends, a `time` to come as in 2027-01-31T00:00:00Z; empty: never", "expires_at", orNull[string]),
 		number("requests-per-second", "its quota of requests"),
-		number("rows-per-second", "its quota of entries submitted"),
+		number("rows-per-second", "its quota of entries and other rows written"),
 	}
 }
 

@@ -29,7 +29,7 @@ func (p *program) watchCommand() *cli.Command {
 	return o.command("watch", "show the top of a board, or who is around a member, as it changes, until Ctrl-C", "BOARD [MEMBER]", o.run,
 		within(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.query.Limit, "streamPage", "limit"),
 		around, o.modeFlag(&o.query.Mode, string(leaderboard.ModeAll)), windowFlag(&o.query.Window),
-		&cli.BoolFlag{Name: "notices", Usage: "tell also when another member passes the MEMBER, where the board's rule notify has that told", Destination: &o.notices})
+		&cli.BoolFlag{Name: "notices", Usage: "report also when another member passes the MEMBER, as the board's rule notify says", Destination: &o.notices})
 }
 
 func (o *watchOptions) run(ctx context.Context, args []string) error {
