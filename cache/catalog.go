@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -292,7 +291,7 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	k, ok := c.listings.kept.Get(ref.Board)
 	if !ok {
 		// A look-up under way may bring older rules. Once is enough: while commits follow each other fast, none would be kept.
-		if last, ok := c.unkept.Get(ref.Board); ok && last.BoardID == ref.BoardID && reflect.DeepEqual(last.Rules, ref.Rules) {
+		if last, ok := c.unkept.Get(ref.Board); ok && last.BoardID == ref.BoardID && last.Version == ref.Version {
 			return
 		}
 		c.forget(ref.Board)
@@ -300,7 +299,7 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 		return
 	}
 	board := &k.value.Board
-	if board.ID == ref.BoardID && reflect.DeepEqual(&board.Rules, ref.Rules) {
+	if board.ID == ref.BoardID && board.Version == ref.Version {
 		return // the ids of its periods follow from these
 	}
 	if board.ID != ref.BoardID || !maps.Equal(board.Rules.Labels, ref.Rules.Labels) {

@@ -63,11 +63,9 @@ func TestCommitsKeepSelections(t *testing.T) {
 		s.label("moba", "game")
 		s.label("chess", "sport")
 		c := NewCatalog(s, CatalogOptions{})
-		rules := func(value, title string) *leaderboard.Rules {
-			return &leaderboard.Rules{Labels: leaderboard.Labels{"type": value}, Title: title}
-		}
-		commit := func(board string, id int64, r *leaderboard.Rules) {
-			c.Committed(leaderboard.PeriodRef{Board: board, BoardID: id, Rules: r})
+		commit := func(board string, id, version int64, value string) {
+			rules := &leaderboard.Rules{Labels: leaderboard.Labels{"type": value}}
+			c.Committed(leaderboard.PeriodRef{Board: board, BoardID: id, Version: version, Rules: rules})
 		}
 		selects := func(want int, why string) {
 			t.Helper()
@@ -78,8 +76,8 @@ func TestCommitsKeepSelections(t *testing.T) {
 		}
 		selects(1, "at first")
 		for range 100 {
-			commit("moba", 0, rules("game", ""))
-			commit("chess", 0, rules("sport", "new"))
+			commit("moba", 0, 0, "game")
+			commit("chess", 0, 1, "sport")
 		}
 		selects(0, "commits to boards that were never read here")
 		read := func() {
@@ -91,16 +89,16 @@ func TestCommitsKeepSelections(t *testing.T) {
 			}
 		}
 		read()
-		commit("moba", 0, rules("game", ""))
-		commit("chess", 0, rules("sport", "new"))
+		commit("moba", 0, 0, "game")
+		commit("chess", 0, 1, "sport")
 		selects(0, "the same labels")
 		before := s.reads
 		if read(); s.reads != before+1 {
 			t.Errorf("%d of the boards were looked up again, want the one with other rules", s.reads-before)
 		}
-		commit("chess", 0, rules("game", "new"))
+		commit("chess", 0, 1, "game")
 		selects(1, "other labels")
-		commit("moba", 5, rules("game", ""))
+		commit("moba", 5, 0, "game")
 		selects(1, "another board of that name")
 	})
 }

@@ -209,10 +209,10 @@ func TestCatalogLearnsFromCommits(t *testing.T) {
 	past.ID, past.Name = 7, "another period"
 	again.BoardID++
 	changed.Rules = new(b.Rules)
-	changed.Rules.Visibility = leaderboard.VisibilityPrivate
+	changed.Version, changed.Rules.Visibility = b.Version+1, leaderboard.VisibilityPrivate
 	c.Committed(same)
 	c.Committed(past)
-	c.Committed(leaderboard.PeriodRef{ID: 9, BoardID: 9, Board: "unknown", Rules: ref.Rules})
+	c.Committed(leaderboard.PeriodRef{ID: 9, BoardID: 9, Board: "unknown", Version: 1, Rules: ref.Rules})
 	look("commits to the board as it is known", 0)
 	c.Committed(again)
 	look("a commit to a board of that name made again", 1)

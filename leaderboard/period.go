@@ -48,7 +48,7 @@ func (p *Period) Revision() Revision { return Revision{p.Incarnation, p.LastSeq,
 // Ref returns the reference to the period. It shares the rules of the board.
 func (p *Period) Ref(b *Board) PeriodRef {
 	ref := PeriodRef{
-		ID: p.ID, Incarnation: p.Incarnation, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules, Closed: p.State == PeriodStateClosed,
+		ID: p.ID, Incarnation: p.Incarnation, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Version: b.Version, Rules: &b.Rules, Closed: p.State == PeriodStateClosed,
 	}
 	if ref.Closed {
 		ref.LastSeq = p.LastSeq
@@ -75,7 +75,8 @@ type PeriodRef struct {
 	Board       string // name
 	Window      Window
 	Name        string
-	Rules       *Rules // must not be changed
+	Version     int64  // of the board
+	Rules       *Rules // of that version; must not be changed
 	Closed      bool   // it changes only by a correction
 	LastSeq     int64  // of a closed one
 	AsOf        Micros // of a period without a row

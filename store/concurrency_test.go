@@ -175,3 +175,35 @@ func TestManyBoards(t *testing.T) {
 		}
 	})
 }
+
+// TestCommitNamesTheBoard: a commit names the version of the board under whose lock it was made, also when another server has changed
+// the rules, or made the board again, since this one looked.
+func TestCommitNamesTheBoard(t *testing.T) {
+	t.Parallel()
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		var heard leaderboard.PeriodRef
+		s := open(t, dsn, func(c *store.Config) {
+			c.OnCommit = func(ref leaderboard.PeriodRef, _ leaderboard.Commit) { heard = ref }
+		})
+		other := open(t, dsn, nil)
+		for i, change := range []func() error{
+			func() error { return nil },
+			func() error { return nil },
+			func() error { return other.Boards.DeleteBoard(t.Context(), "b") },
+		} {
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			b, _, err := other.Boards.PutBoard(t.Context(), "b", leaderboard.Rules{Title: fmt.Sprint("Title ", i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", int64(i+1))); err != nil {
+				t.Fatal(err)
+			}
+			if heard.BoardID != b.ID || heard.Version != b.Version || heard.Rules.Title != b.Rules.Title || b.Version == 0 {
+				t.Errorf("change %d: the commit is of board %d at version %d, %q, want board %d at version %d", i, heard.BoardID, heard.Version, heard.Rules.Title, b.ID, b.Version)
+			}
+		}
+	})
+}
