@@ -16,7 +16,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/internal/apptest"
-	"leaderboard/internal/leaks"
 	"leaderboard/internal/testenv"
 )
 
@@ -24,14 +23,14 @@ import (
 func TestMain(m *testing.M) {
 	redis.SetLogger(silence{}) // as Main does
 	cli.HelpPrinter = printHelp
-	testscript.Main(leakless{m}, map[string]func(){"leaderboard": func() { os.Exit(Main()) }})
+	testscript.Main(served{m}, map[string]func(){"leaderboard": func() { os.Exit(Main()) }})
 }
 
-// leakless is the tests, which fail when they leave goroutines.
-type leakless struct{ *testing.M }
+// served is the tests and the servers that they started.
+type served struct{ *testing.M }
 
 // Run implements testscript.TestingM.
-func (l leakless) Run() int { return leaks.Main(l.M) }
+func (s served) Run() int { return testenv.Main(s.M) }
 
 // TestScripts runs testdata/script/*.txtar, each with a new database and a new Redis. The commands of the scripts, in addition to
 // `leaderboard`, are:
