@@ -51,7 +51,7 @@ type board interface {
 type play struct {
 	leaderboard.Play
 	over    bool // it is used up, or was refused too often: its row goes
-	refused bool // times that it was refused, beyond the row's number
+	refused bool // Refusals are more than the row says
 }
 
 // Read asks for the plays, and locks them, because a member may begin another one meanwhile.
