@@ -83,7 +83,7 @@ type Rules struct {
 	Visibility Visibility `json:"visibility" flag:"visibility" label:"Who may read" group:"Players" words:"public,private" default:"public" doc:"Who may read the board."`
 	TopN       int        `json:"top_n" flag:"top-n" label:"Entries of the copy" group:"Storage" range:"1,100000" default:"1000" doc:"Entries in the Redis copy."`
 	Refresh    Refresh    `json:"refresh" group:"Storage" doc:"When the copy is renewed besides after each commit."`
-	CacheTTL   string     `json:"cache_ttl" flag:"cache-ttl" label:"An unread copy stays for" group:"Storage" default:"24h" doc:"How long an unread copy stays in Redis. A Go duration."`
+	CacheTTL   string     `json:"cache_ttl" flag:"cache-ttl" label:"An unread copy stays for" group:"Storage" default:"24h" doc:"How long an unread copy stays in Redis. A Go duration of at least 1m."`
 	Limits     Limits     `json:"limits" group:"Scoring" doc:"Bounds of the scores."`
 	Tiebreak   Tiebreak   `json:"tiebreak" group:"Scoring" doc:"Decides between equal scores, before created_time: one number, or several fields packed into one."`
 	StartsAt   *Micros    `json:"starts_at,omitempty" flag:"starts-at" label:"First submissions at (UTC)" group:"Periods" doc:"Submissions before this time are rejected."`
@@ -144,7 +144,7 @@ func (r *Rules) RecordFor() time.Duration {
 // Refresh is the rule that says when the Redis copy is renewed, in addition to the write-through after each commit.
 type Refresh struct {
 	Full        string `json:"full" flag:"refresh-full" label:"Rebuild the copy at" example:"\"0 4 * * *\"" doc:"When to rebuild the copy, as a cron expression in UTC. Of 5 fields: then each current period gets a full copy, read or not; never when left out or empty."`
-	Incremental string `json:"incremental" flag:"refresh-incremental" label:"Catch up each" default:"10s" doc:"Interval of catching up, or off. A Go duration."`
+	Incremental string `json:"incremental" flag:"refresh-incremental" label:"Catch up each" default:"10s" doc:"Interval of catching up, or off. A Go duration of at least 100ms."`
 	Dynamic     string `json:"dynamic" flag:"refresh-dynamic" label:"Catch up after changes" example:"900/1 300/10" doc:"Pairs of seconds/changes, as in 900/1 300/10. None when left out or empty."`
 }
 

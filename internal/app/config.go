@@ -23,8 +23,8 @@ type Config struct {
 	PublicMetrics            bool                  `setting:"public-metrics" doc:"show /metrics on --listen too, to everybody; dev does"`
 	TLSCert                  string                `setting:"tls-cert" value:"file" doc:"file of TLS certificates for --listen, PEM, its own first; read again when it changes. Empty: no TLS"`
 	TLSKey                   string                `setting:"tls-key" value:"file" doc:"file of the key of --tls-cert, PEM"`
-	MaxConnections           int                   `setting:"max-connections" default:"8192" range:"16,1000000" doc:"maximum of client connections; more get 503"`
-	MaxStreams               int                   `setting:"max-streams" default:"4096" range:"1,1000000" doc:"maximum of open streams; more get 503"`
+	MaxConnections           int                   `setting:"max-connections" default:"8192" range:"16,1000000" doc:"maximum of client connections, at least 16; more get 503"`
+	MaxStreams               int                   `setting:"max-streams" default:"4096" range:"1,1000000" doc:"maximum of open streams, at least 1; more get 503"`
 	MaxConnectionsPerAddress int                   `setting:"max-connections-per-address" default:"0" range:"0,1000000" doc:"maximum of connections per IPv4 address or IPv6 /64, except of this machine and the proxies; needs --trusted-proxies; 0: any number"`
 	TrustedProxies           TrustedProxies        `setting:"trusted-proxies" main:"yes" doc:"addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none"`
 	Keys                     []httpapi.SettingsKey `setting:"keys" main:"yes" doc:"bearer keys as scope:key, separated by commas, with scope read, write or admin; empty: public reads only"`
@@ -40,10 +40,10 @@ type Config struct {
 	BatchRows int           `setting:"batch-rows" section:"Writing" range:"1,10000" old:""` // of store.Config, like the next; 0: the default there
 	WriteWait time.Duration `setting:"write-wait" range:"1ms" old:""`
 	KeyTTL    time.Duration `setting:"key-ttl" range:"1m" old:""`
-	ChangeTTL time.Duration `setting:"change-ttl" default:"1h" range:"1m" doc:"age to which the change log is kept; a copy that lags further is rebuilt"`
-	AuditTTL  time.Duration `setting:"audit-ttl" default:"9600h" range:"1m" doc:"age to which records of changes are kept: see leaderboard audit"`
+	ChangeTTL time.Duration `setting:"change-ttl" default:"1h" range:"1m" doc:"age to which the change log is kept, at least 1m; a copy that lags further is rebuilt"`
+	AuditTTL  time.Duration `setting:"audit-ttl" default:"9600h" range:"1m" doc:"age to which records of changes are kept, at least 1m: see leaderboard audit"`
 
-	MaxAge             time.Duration `setting:"max-age" section:"Reading" default:"200ms" range:"20ms" doc:"maximum age of an answer not marked stale"`
+	MaxAge             time.Duration `setting:"max-age" section:"Reading" default:"200ms" range:"20ms" doc:"maximum age of an answer not marked stale, at least 20ms"`
 	ResidentMemory     int64         `setting:"resident-memory" main:"yes" value:"bytes" doc:"memory for periods kept whole, in bytes as in 256MiB; 0: none; empty: a quarter of GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"`
 	StaleLimit         time.Duration `setting:"stale-limit" default:"10m" range:"1ms" doc:"maximum age of an answer marked stale, when MySQL and Redis are away"`
 	FallbackConcurrent int           `setting:"fallback-concurrent" range:"1,10000" old:""` // of cache, like the next; 0: the default there

@@ -75,7 +75,7 @@ export interface components {
             visibility?: components["schemas"]["Visibility"];
             /** @description Entries in the Redis copy. 1000 when left out. */
             top_n?: number;
-            /** @description How long an unread copy stays in Redis. A Go duration. 24h when left out. */
+            /** @description How long an unread copy stays in Redis. A Go duration of at least 1m. 24h when left out. */
             cache_ttl?: string;
             /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
             seasons?: components["schemas"]["Season"][];
@@ -365,7 +365,7 @@ export interface components {
              * @example 0 4 * * *
              */
             full?: string;
-            /** @description Interval of catching up, or off. A Go duration. 10s when left out. */
+            /** @description Interval of catching up, or off. A Go duration of at least 100ms. 10s when left out. */
             incremental?: string;
             /**
              * @description Pairs of seconds/changes, as in 900/1 300/10. None when left out or empty.
@@ -494,7 +494,7 @@ export interface components {
              * @example 0 4 * * *
              */
             full: string;
-            /** @description Interval of catching up, or off. A Go duration. */
+            /** @description Interval of catching up, or off. A Go duration of at least 100ms. */
             incremental: string;
             /**
              * @description Pairs of seconds/changes, as in 900/1 300/10. None when left out or empty.
