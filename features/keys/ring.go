@@ -60,11 +60,11 @@ func NewRing(source Source, f *feed.Feed, opts RingOptions) *Ring {
 }
 
 // Find returns the key with an id whose secret, or old secret within the overlap, has a hash. An existing key is answered
-// from memory, unless no key was used recently: then Find waits for the feed. An unknown id waits for the next statement of
-// the feed: its key may just have been made. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked, ErrKeyExpired,
+// from memory, unless no key was used recently: then Find waits for the feed. An unknown id, or another secret, waits for the
+// next statement of the feed: the key may just have been made or rotated. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked, ErrKeyExpired,
 // ErrUnavailable.
 func (r *Ring) Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
-	keys, err := r.Get(ctx, now, func(keys map[string]*entry) bool { return keys[id] != nil })
+	keys, err := r.Get(ctx, now, func(keys map[string]*entry) bool { return keys[id].is(&hash) })
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +92,17 @@ func (r *Ring) Valid(ctx context.Context, id string, now time.Time) error {
 	return nil
 }
 
+// is reports whether a key is there and has a secret with a hash, in constant time for the keys that are there.
+func (e *entry) is(hash *leaderboard.KeyHash) bool {
+	return e != nil && (hash.Is(&e.Hash) || e.PreviousUntil != 0 && hash.Is(&e.Previous))
+}
+
 // check holds a secret against a key that is there, in constant time.
 func (e *entry) check(hash *leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
 	at := leaderboard.MicrosOf(now)
 	isCurrent := hash.Is(&e.Hash)
-	isPrevious := hash.Is(&e.Previous) && e.PreviousUntil != 0
 	switch {
-	case !isCurrent && !isPrevious:
+	case !e.is(hash):
 		return nil, leaderboard.ErrKeyNotFound
 	case e.RevokedAt != 0:
 		return nil, leaderboard.ErrKeyRevoked

@@ -262,6 +262,22 @@ func TestUnknownKeys(t *testing.T) {
 	})
 }
 
+// TestRotatedKey: the new secret of a key that another server has rotated is taken at once, as a new key is.
+func TestRotatedKey(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		r.lookUp(t, "a", d.add("a", nil), nil)
+		old := leaderboard.HashKey("secret of a")
+		rotated := func(k *leaderboard.HashedKey) {
+			k.Hash, k.Previous, k.PreviousUntil = leaderboard.HashKey("new secret"), old, leaderboard.MicrosOf(time.Now().Add(time.Minute))
+		}
+		r.lookUp(t, "a", d.add("a", rotated), nil)
+		r.lookUp(t, "a", old, nil)
+		r.lookUp(t, "a", leaderboard.HashKey("neither"), leaderboard.ErrKeyNotFound)
+	})
+}
+
 // TestManyKeys: keys are read in pages, all of them, and a change of any key is seen.
 func TestManyKeys(t *testing.T) {
 	t.Parallel()
