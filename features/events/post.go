@@ -31,7 +31,7 @@ const (
 )
 
 // errPrivate is an endpoint with no address that may be dialled.
-var errPrivate = errors.New("the endpoint has no public address, and allow_private is not given")
+var errPrivate = errors.New("the endpoint has no public address, which takes allow_private, and the setting allow-private-addresses of each server")
 
 // poster makes attempts.
 type poster struct {
@@ -109,7 +109,7 @@ func (p *poster) outcomeOf(resp *http.Response) outcome {
 	switch {
 	case resp.StatusCode >= 200 && resp.StatusCode < 300:
 	case resp.StatusCode == http.StatusGone:
-		out.gone, out.err = true, "the answer was 410: the endpoint is turned off"
+		out.gone, out.err = true, "the answer was 410, which turns the endpoint off"
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		out.err = fmt.Sprintf("the answer was %d: redirects are not followed", resp.StatusCode)
 	default:

@@ -56,7 +56,7 @@ func TestPost(t *testing.T) {
 		"/long":     {status: 200},
 		"/redirect": {status: 302, err: "the answer was 302: redirects are not followed"},
 		"/busy":     {status: 503, err: "the answer was 503", retryAfter: maxRetryAfter},
-		"/gone":     {status: 410, err: "the answer was 410: the endpoint is turned off", gone: true},
+		"/gone":     {status: 410, err: "the answer was 410, which turns the endpoint off", gone: true},
 		"/hangs":    {err: "no answer within 2s"},
 	} {
 		to := &leaderboard.Recipient{Endpoint: leaderboard.Endpoint{URL: server.URL + path, AllowPrivate: true}}
