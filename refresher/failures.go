@@ -20,9 +20,16 @@ var (
 	errBusy      = fmt.Errorf("%w: this process builds as many copies for readers as it may", leaderboard.ErrOverloaded)
 )
 
+// refusal is an error that Redis answered, by the method with which its client marks it.
+type refusal interface {
+	error
+	RedisError()
+}
+
 // reasonOf returns the cause of a failure in words that may be shown to users. ctx is the run's context.
 func reasonOf(ctx context.Context, err error) string {
 	var network net.Error
+	var refused refusal
 	switch {
 	case errors.Is(err, errPanic):
 		return "internal error, see the log"
@@ -36,6 +43,8 @@ func reasonOf(ctx context.Context, err error) string {
 		return "it took too long"
 	case errors.Is(err, leaderboard.ErrPeriodNotFound):
 		return "the period no longer exists"
+	case errors.As(err, &refused):
+		return "Redis refuses: " + refused.Error()
 	case errors.Is(err, leaderboard.ErrUnavailable):
 		return "MySQL does not answer"
 	case errors.Is(err, context.DeadlineExceeded):

@@ -63,7 +63,39 @@ func faultsOf(ctx context.Context, c redis.Cmdable) (server string, _ []serverfa
 	if valkey := info["valkey_version"]; valkey != "" {
 		server = "Valkey " + valkey
 	}
-	return server + " with maxmemory-policy " + info["maxmemory_policy"], redisFaults(info), nil
+	faults := redisFaults(info)
+	if info["role"] != "slave" { // which refuses all writes
+		refused, err := refusalOf(ctx, c)
+		if err != nil {
+			return "", nil, err
+		}
+		faults = append(faults, refused...)
+	}
+	return server + " with maxmemory-policy " + info["maxmemory_policy"], faults, nil
+}
+
+// wouldWrite is a script that Redis runs only while it takes writes, though it writes nothing: it does not say that it only reads.
+const wouldWrite = "#!lua\nreturn 1"
+
+// refusalOf returns the fault of a server that answers and takes no writes, if it is one.
+func refusalOf(ctx context.Context, c redis.Cmdable) ([]serverfault.Fault, error) {
+	err := c.Eval(ctx, wouldWrite, nil).Err()
+	if !cannotWork(err) {
+		if isAnswer(err) {
+			err = nil // the account may not run scripts that it sends, or the server knows no such scripts
+		}
+		return nil, err
+	}
+	f := serverfault.Fault{Check: serverfault.CheckWrites, Wrong: fmt.Sprintf("Redis refuses writes (%s)", err), Remedy: "look at its INFO", Doubtful: true}
+	switch {
+	case redis.HasErrorPrefix(err, "OOM"):
+		f.Wrong, f.Remedy = "Redis refuses writes, because its memory is full", "raise its maxmemory"
+	case redis.HasErrorPrefix(err, "NOREPLICAS"):
+		f.Wrong, f.Remedy = "Redis refuses writes, because it has too few replicas", "start them, or CONFIG SET min-replicas-to-write 0"
+	case redis.HasErrorPrefix(err, "MISCONF"):
+		f.Wrong, f.Remedy = "Redis refuses writes, because it cannot save them on its disk", "look at its log and its disk, or CONFIG SET stop-writes-on-bgsave-error no"
+	}
+	return []serverfault.Fault{f}, nil
 }
 
 // infoOf returns the fields of INFO that are looked at here, and others.

@@ -57,11 +57,13 @@ func TestFaultsOfInfo(t *testing.T) {
 func TestFaultsOfCluster(t *testing.T) {
 	t.Parallel()
 	const good, evicts = "redis_version:7.4.1\r\nmaxmemory_policy:noeviction\r\nrole:master\r\n", "redis_version:7.4.1\r\nmaxmemory_policy:allkeys-lru\r\nrole:master\r\n"
-	info := map[string]string{"a:1": evicts, "b:1": good, "c:1": evicts}
+	infos := map[string]string{"a:1": evicts, "b:1": good, "c:1": evicts}
 	client := cachetest.StagedCluster(func(context.Context) ([]redis.ClusterSlot, error) {
 		return cachetest.Slots(map[int]string{0: "c:1", 1: "b:1", 2: "a:1"}), nil
 	}, func(_ context.Context, server string, cmd redis.Cmder) error {
-		cmd.(*redis.StringCmd).SetVal(info[server])
+		if info, ok := cmd.(*redis.StringCmd); ok {
+			info.SetVal(infos[server])
+		}
 		return nil
 	})
 	defer client.Close()
@@ -106,6 +108,11 @@ func TestFaultsOfRedis(t *testing.T) {
 		{"CONFIG SET maxmemory-policy volatile-lfu", server.URL, "maxmemory-policy"},
 		{"ACL SETUSER limited on >x ~* +@all -config", limited, "maxmemory-policy"},
 		{"CONFIG SET maxmemory-policy noeviction", limited, ""},
+		{"CONFIG SET maxmemory 1", server.URL, "writes?"},
+		{"CONFIG SET maxmemory 0", server.URL, ""},
+		{"CONFIG SET min-replicas-to-write 1", server.URL, "writes?"},
+		{"ACL SETUSER limited -eval", limited, ""},
+		{"CONFIG SET min-replicas-to-write 0", server.URL, ""},
 		{"ACL SETUSER limited -info", limited, "answers?"},
 		{"REPLICAOF 127.0.0.1 1", server.URL, "replica?"},
 	} {

@@ -249,7 +249,7 @@ func (a *App) untilSafe(ctx context.Context, ask lookFunc, log *slog.Logger) err
 	})
 }
 
-// The time between two checks of Redis, redisAwayEvery while it does not answer, give or take redisCheckJitter.
+// The time between two checks of Redis, redisAwayEvery while it does not answer or refuses writes, give or take redisCheckJitter.
 const (
 	redisCheckEvery  = time.Minute
 	redisAwayEvery   = 2 * time.Second
@@ -287,10 +287,10 @@ func (a *App) startRedis(ctx context.Context, ask lookFunc) error {
 }
 
 // watchRedis checks Redis again and again until ctx ends.
-func (a *App) watchRedis(ctx context.Context, answered bool) {
+func (a *App) watchRedis(ctx context.Context, works bool) {
 	for {
 		next := redisCheckEvery
-		if !answered {
+		if !works {
 			next = redisAwayEvery
 		}
 		timer := time.NewTimer(next - redisCheckJitter + rand.N(2*redisCheckJitter))
@@ -306,8 +306,9 @@ func (a *App) watchRedis(ctx context.Context, answered bool) {
 		}
 		l, err := a.checkRedis(ctx)
 		a.faults.answered(err, a.log)
-		if answered = err == nil; answered {
+		if works = err == nil; works {
 			a.faults.note(placeOfRedis(a.cfg.RedisURL), l.faults, a.log)
+			works = !slices.ContainsFunc(l.faults, func(f serverfault.Fault) bool { return f.Check == serverfault.CheckWrites })
 		}
 	}
 }

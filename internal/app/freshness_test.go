@@ -66,13 +66,16 @@ func differs(a *testApp, member string, score, rank int) string {
 }
 
 // TestRedisRefusesWrites: Redis refuses writes, for several reasons. An acknowledged score is in every answer to a question
-// that comes more than maxAge later, on every server, and no answer stays stale.
+// that comes more than maxAge later, on every server, and no answer stays stale. The log, /readyz and failed runs name the reason.
 func TestRedisRefusesWrites(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]struct{ begin, end []any }{
-		"too few replicas": {[]any{"CONFIG", "SET", "min-replicas-to-write", "1"}, []any{"CONFIG", "SET", "min-replicas-to-write", "0"}},
-		"full":             {[]any{"CONFIG", "SET", "maxmemory", "1"}, []any{"CONFIG", "SET", "maxmemory", "0"}},
-		"a replica":        {[]any{"REPLICAOF", "127.0.0.1", "1"}, []any{"REPLICAOF", "NO", "ONE"}},
+	for name, fault := range map[string]struct {
+		begin, end []any
+		text       string // in the log, once, and in /readyz
+	}{
+		"too few replicas": {[]any{"CONFIG", "SET", "min-replicas-to-write", "1"}, []any{"CONFIG", "SET", "min-replicas-to-write", "0"}, "too few replicas"},
+		"full":             {[]any{"CONFIG", "SET", "maxmemory", "1"}, []any{"CONFIG", "SET", "maxmemory", "0"}, "its memory is full"},
+		"a replica":        {[]any{"REPLICAOF", "127.0.0.1", "1"}, []any{"REPLICAOF", "NO", "ONE"}, "Redis is a replica"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,9 +111,17 @@ func TestRedisRefusesWrites(t *testing.T) {
 					return ""
 				})
 			}
+			servers[0].awaitHealth(http.StatusOK, "degraded", fault.text)
+			if n := strings.Count(servers[0].log.String(), fault.text); n != 1 {
+				t.Errorf("the log says %q %d times", fault.text, n)
+			}
+			if failed := servers[0].Ask(503, "POST", "/v1/boards/b/rebuild?wait=30s", `{}`); !strings.Contains(fmt.Sprint(failed), "Redis refuses: ") {
+				t.Errorf("a rebuild: %v", failed)
+			}
 			if err := client.Do(t.Context(), fault.end...).Err(); err != nil {
 				t.Fatal(err)
 			}
+			servers[0].awaitHealth(http.StatusOK, `"redis":"ok"`)
 			p := period(t, servers[0], "b")
 			apptest.Eventually(t, func() string {
 				if info, err := servers[0].copies.Info(t.Context(), p); err != nil || info.Seq != 7 {

@@ -198,7 +198,7 @@ func (r *redisState) note(place string, faults []serverfault.Fault, log *slog.Lo
 		f := &faults[i]
 		text := f.Error()
 		said += text + "\n"
-		if wrong == nil && (!f.Doubtful || f.Check == serverfault.CheckReplica) {
+		if wrong == nil && (!f.Doubtful || f.Check == serverfault.CheckReplica || f.Check == serverfault.CheckWrites) {
 			wrong = &text
 		}
 	}

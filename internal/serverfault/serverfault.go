@@ -15,6 +15,7 @@ const (
 	CheckDurability  Check = "durability"
 	CheckEviction    Check = "maxmemory-policy"
 	CheckReplica     Check = "replica"
+	CheckWrites      Check = "writes"
 	CheckAnswers     Check = "answers"
 	CheckSchema      Check = "schema"
 	CheckWriters     Check = "keys"
