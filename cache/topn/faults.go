@@ -77,7 +77,7 @@ func faultsOf(ctx context.Context, c redis.Cmdable) (server string, _ []serverfa
 // wouldWrite is a script that Redis runs only while it takes writes, though it writes nothing: it does not say that it only reads.
 const wouldWrite = "#!lua\nreturn 1"
 
-// refusalOf returns the fault of a server that answers and takes no writes, if it is one.
+// refusalOf returns the fault of a server that answers but takes no writes, nil for other servers.
 func refusalOf(ctx context.Context, c redis.Cmdable) ([]serverfault.Fault, error) {
 	err := c.Eval(ctx, wouldWrite, nil).Err()
 	if !cannotWork(err) {
