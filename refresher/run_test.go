@@ -1,6 +1,7 @@
 package refresher
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,30 @@ func TestHistoryFailsAlone(t *testing.T) {
 			t.Error("Start says nothing about a run without an id")
 		} else if run, err := wait(t.Context()); err != nil || run.State != leaderboard.RunStateDone {
 			t.Errorf("%+v, %v", run, err)
+		}
+	})
+}
+
+// TestRunGoesWithItsBoard: a board is deleted while its copy is built. This is no failure, so the log has no warning.
+func TestRunGoesWithItsBoard(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.failing = leaderboard.ErrPeriodNotFound
+		var log bytes.Buffer
+		r := newRefresher(t, s, func(c *Config) {
+			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		})
+		_, wait, err := r.Start(t.Context(), full())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.change(func() { s.lost = leaderboard.ErrRunNotFound })
+		if run, err := wait(t.Context()); !errors.Is(err, leaderboard.ErrPeriodNotFound) || run.State != leaderboard.RunStateFailed {
+			t.Errorf("%+v, %v", run, err)
+		}
+		if log.Len() > 0 {
+			t.Errorf("the log says %s", &log)
 		}
 	})
 }

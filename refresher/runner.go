@@ -366,6 +366,9 @@ func (r *runner) record(ctx context.Context, run leaderboard.Run) leaderboard.Ru
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), historyTimeout)
 	defer cancel()
 	recorded, err := r.history.FinishRun(ctx, run)
+	if errors.Is(err, leaderboard.ErrRunNotFound) { // deleted meanwhile with its board
+		return run
+	}
 	if err != nil {
 		r.log.WarnContext(ctx, "end of a run is missing in the history", "run", run.ID, "error", err)
 		return run
