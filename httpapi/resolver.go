@@ -57,6 +57,16 @@ func (r Resolver) resolveOn(c *Call, name, window, period string) (leaderboard.P
 	return ref, board, nil
 }
 
+// resolveSeen is resolveOn for a caller who has seen a seq of the board, 0 for none: another server may just have made a board that
+// the catalog does not know. Other names that no board has must not reach MySQL again.
+func (r Resolver) resolveSeen(c *Call, name, window, period string, seq int64) (leaderboard.PeriodRef, *leaderboard.Board, error) {
+	ref, board, err := r.resolveOn(c, name, window, period)
+	if seq > 0 && errors.Is(err, leaderboard.ErrBoardNotFound) && leaderboard.CheckBoardName(name) == nil && r.Catalog.Renew(c.Ctx, name) == nil {
+		return r.resolveOn(c, name, window, period)
+	}
+	return ref, board, err
+}
+
 // unseen returns why the caller may not see a board. Such a caller must not learn which periods the board lacks.
 func (r Resolver) unseen(c *Call, name string) error {
 	b, err := r.Catalog.Board(c.Ctx, name)
@@ -112,7 +122,7 @@ func (r Resolver) Target(c *Call) (Target, error) {
 		return Target{}, err
 	}
 	c.resolved = resolved{minSeq: minSeq}
-	ref, board, err := r.Resolve(c, window, period)
+	ref, board, err := r.resolveSeen(c, c.Params.PathValue("board"), window, period, minSeq)
 	if err != nil {
 		return Target{}, err
 	}

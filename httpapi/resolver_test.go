@@ -45,6 +45,30 @@ func TestReadsFollowABoardCreatedAgain(t *testing.T) {
 	}
 }
 
+// TestReadsFindABoardCreatedElsewhere: another server has created a board whose name this one knew as no board's. A caller who has
+// seen a state of it finds it; the names of other callers do not reach MySQL again.
+func TestReadsFindABoardCreatedElsewhere(t *testing.T) {
+	for path, want := range map[string]struct{ status, renewed int }{
+		"/boards/classic/top?min_seq=1":                         {200, 1},
+		"/boards/classic/members/5?min_seq=1":                   {200, 1},
+		"/boards/classic/top":                                   {404, 0},
+		"/boards/none/top?min_seq=1":                            {404, 1},
+		"/boards/-none/top?min_seq=1":                           {404, 0},
+		"/rankings/top?boards=classic&min_seq=classic:1":        {200, 1},
+		"/rankings/top?boards=classic":                          {404, 0},
+		"/rankings/top?boards=classic,none&min_seq=classic:1":   {404, 1},
+		"/members/5/standings?boards=classic&min_seq=classic:1": {200, 1},
+	} {
+		e := newEnv(t)
+		e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
+		e.fake.Outdated = map[string]leaderboard.PeriodRef{"classic": {}, "none": {}}
+		e.Get(apitest.NoKey, "/v1"+path).Want(want.status)
+		if e.fake.Renewed != want.renewed {
+			t.Errorf("%s: the catalog was renewed %d times, want %d", path, e.fake.Renewed, want.renewed)
+		}
+	}
+}
+
 // TestReadsAheadAreLookedUpOnce: an error that a new look-up does not change stays an error, and costs at most one look-up.
 func TestReadsAheadAreLookedUpOnce(t *testing.T) {
 	for path, want := range map[string]struct {

@@ -54,7 +54,7 @@ func (r Resolver) selection(c *Call, most int) (Selection, error) {
 	}
 	var why error // the first board is absent
 	for _, name := range names {
-		ref, board, err := r.resolveOn(c, name, window, period)
+		ref, board, err := r.resolveSeen(c, name, window, period, s.MinSeqs[name])
 		switch {
 		case err == nil:
 			s.Refs = append(s.Refs, ref)

@@ -12,6 +12,9 @@ import (
 // Board knows a board as Resolve does.
 func (f *Fake) Board(ctx context.Context, name string) (leaderboard.Board, error) {
 	if ref, ok := f.Outdated[name]; ok {
+		if ref.BoardID == 0 {
+			return leaderboard.Board{}, leaderboard.ErrBoardNotFound
+		}
 		return leaderboard.Board{ID: ref.BoardID, Name: name, Rules: *ref.Rules}, nil
 	}
 	return f.Model.Board(ctx, name)
@@ -29,6 +32,9 @@ func (f *Fake) Resolve(ctx context.Context, board, window, period string) (leade
 		return leaderboard.PeriodRef{}, nil, err
 	}
 	if ref, ok := f.Outdated[board]; ok {
+		if ref.BoardID == 0 {
+			return leaderboard.PeriodRef{}, nil, leaderboard.ErrBoardNotFound
+		}
 		if window != "" && leaderboard.Window(window) != ref.Window {
 			return leaderboard.PeriodRef{}, nil, leaderboard.ErrPeriodNotFound
 		}

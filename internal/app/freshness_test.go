@@ -133,6 +133,20 @@ func TestRedisRefusesWrites(t *testing.T) {
 	}
 }
 
+// TestNewBoardElsewhere: one server has just answered that a board does not exist, another creates it and takes a score. A read of the
+// first with the seq of that score sees it.
+func TestNewBoardElsewhere(t *testing.T) {
+	t.Parallel()
+	_, servers := pair(t, testenv.Redis(t))
+	for i := range 5 {
+		path := fmt.Sprint("/v1/boards/new-", i)
+		servers[1].Ask(404, "GET", path+"/top", "")
+		servers[0].Ask(201, "PUT", path, `{}`)
+		servers[0].Ask(200, "POST", path+"/scores", `{"entries":[{"member":"ada","score":1}]}`)
+		servers[1].Ask(200, "GET", path+"/members/ada?min_seq=1", "")
+	}
+}
+
 // period returns the only period of a board.
 func period(t *testing.T, a *testApp, board string) leaderboard.PeriodRef {
 	t.Helper()

@@ -2393,7 +2393,7 @@ export interface components {
         passedParam: boolean;
         /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
         modeParam: components["schemas"]["QueryMode"];
-        /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+        /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. A board that is deleted and made again counts from 1: within 0.2 s another server may still answer from the old one, at its seq. */
         minSeqParam: number;
         /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
         profilesParam: boolean;
@@ -2683,7 +2683,7 @@ export interface operations {
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
-                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. A board that is deleted and made again counts from 1: within 0.2 s another server may still answer from the old one, at its seq. */
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
@@ -3031,7 +3031,7 @@ export interface operations {
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
-                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. A board that is deleted and made again counts from 1: within 0.2 s another server may still answer from the old one, at its seq. */
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
@@ -3138,7 +3138,7 @@ export interface operations {
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
-                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. A board that is deleted and made again counts from 1: within 0.2 s another server may still answer from the old one, at its seq. */
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
@@ -3171,7 +3171,7 @@ export interface operations {
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
-                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. A board that is deleted and made again counts from 1: within 0.2 s another server may still answer from the old one, at its seq. */
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
@@ -3212,7 +3212,7 @@ export interface operations {
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
-                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. A board that is deleted and made again counts from 1: within 0.2 s another server may still answer from the old one, at its seq. */
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
@@ -3250,7 +3250,7 @@ export interface operations {
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
-                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. A board that is deleted and made again counts from 1: within 0.2 s another server may still answer from the old one, at its seq. */
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Show profiles with the entries. They may be up to 30 seconds old, unless put through the same server. When they cannot be looked up the answer shows those at hand and is stale. */
                 profiles?: components["parameters"]["profilesParam"];
@@ -3292,7 +3292,7 @@ export interface operations {
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
-                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. A board that is deleted and made again counts from 1: within 0.2 s another server may still answer from the old one, at its seq. */
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description The tiebreak of the new entry; 0 without it. A board with tiebreak fields needs it or fields. */
                 tiebreak?: bigint;
@@ -3360,7 +3360,7 @@ export interface operations {
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond is 422, /problems/mode-not-available. all gives strict_rank, tied_rank and dense_rank in place of rank: dense_rank is known on the first 10,000 entries, null where it is not known. */
                 mode?: components["parameters"]["modeParam"];
-                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. A board that is deleted and made again counts from 1: within 0.2 s another server may still answer from the old one, at its seq. */
                 min_seq?: components["parameters"]["minSeqParam"];
                 /** @description Buckets wanted; there may be fewer. */
                 buckets?: number;
