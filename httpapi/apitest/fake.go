@@ -36,7 +36,7 @@ type Fake struct {
 	Outlasted bool                                  // an answer is no longer fresh after slow work
 	OnChanged func(ctx context.Context) error       // nil: no period ever changes
 
-	Outdated map[string]leaderboard.PeriodRef // what Resolve returns for a board until it is renewed; the zero value: no board
+	Outdated map[string]leaderboard.PeriodRef // the answer of Resolve about a board until it is renewed; the zero value: no board
 	Renewed  int
 }
 
