@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
@@ -34,7 +35,7 @@ func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leade
 	builds = new(atomic.Int64)
 	address := testenv.Redis(t)
 	for range 3 {
-		client, err := topn.Open(address)
+		client, err := topn.Open(cachetest.Unhurried(address))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +152,7 @@ func TestBuildsKeepTheirDistance(t *testing.T) {
 func TestCronOnRealRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
-	client, err := topn.Open(server.URL)
+	client, err := topn.Open(cachetest.Unhurried(server.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
