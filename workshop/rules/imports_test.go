@@ -94,7 +94,7 @@ func importRules() []importRule {
 		{dir: "cache/cachetest", may: []string{nounsPkg, rankPkg, redisPkg}},
 		{
 			dir: "refresher", may: []string{nounsPkg, tracePkg, "leaderboard/cache", "leaderboard/cache/feed", "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
-			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
+			inTest: []string{"leaderboard/cache/topn", "leaderboard/cache/cachetest"}, // its lease and its copies across processes, on a real Redis
 		},
 		{
 			dir: "httpapi",
