@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
@@ -233,6 +234,7 @@ func TestConsoleMembers(t *testing.T) {
 	p.press("Search")
 	p.press(member)
 	p.awaitText("td", "9,223,372,036,854,775,807")
+	p.awaitText(`td a[href$="/boards/console-members?member=console%20%3Ci%3E%22m%22"]`, "Page for players")
 	p.press("console-members")
 	p.awaitText("h2", "Submissions")
 	p.awaitText("td", "applied")
@@ -750,11 +752,11 @@ func TestConsoleFormIsWhole(t *testing.T) {
 	}
 }
 
-// TestConsoleFormFaults: an invalid number is reported before the form becomes JSON, and a fault of a rule of review is
-// shown.
+// TestConsoleFormFaults: an invalid number is reported before the form becomes JSON, a fault of a rule of review is shown,
+// and the header does not lie on the label of a field that must be filled in.
 func TestConsoleFormFaults(t *testing.T) {
 	t.Parallel()
-	p := console(t, desktop(), running(t).Key, "#/new-board")
+	p := console(t, phone(), running(t).Key, "#/new-board")
 	p.unfold("Scoring")
 	p.fill(p.field("Least score"), "1.5")
 	p.press("JSON, all rules")
@@ -767,6 +769,14 @@ func TestConsoleFormFaults(t *testing.T) {
 	p.expect("status of 422")
 	p.press("Create board")
 	p.awaitText("[role=alert]", "/review/hold/0")
+	for _, group := range []string{"Players", "Review", "Page", "Storage"} {
+		p.unfold(group)
+	}
+	p.fill(p.field("Name"), "")
+	p.await("scrollTo(0, 9999) || scrollY > 0")
+	p.press("Create board")
+	p.await("document.activeElement.matches(" + quote(p.field("Name")) + ")")
+	p.await("scrollY > 0 && document.querySelector('.bar').getBoundingClientRect().bottom <= document.activeElement.labels[0].getBoundingClientRect().top")
 }
 
 // TestConsolePresets: a new board begins with the rules of a preset, and keeps the title that was written.
@@ -907,7 +917,13 @@ func TestConsoleMany(t *testing.T) {
 	p.fill(p.field("Member"), "manyfold")
 	p.press("Look up")
 	p.await(`location.hash.startsWith("#/members/m007/console-many")`)
+	p.awaitText("h1", "m007 Séverine Manyfold on console-many")
 	p.accessible()
+	for words, view := range map[string]string{"crowded HOUSE": "#/boards/console-many", "séverine manyfold": "#/members/m007", "nobody so": "#/members?q=nobody+so"} {
+		p.fill(box, words)
+		p.do(chromedp.KeyEvent(kb.Enter))
+		p.await("location.hash === " + quote(view))
+	}
 }
 
 // TestConsoleIsLeft leaves a view while what its dialog does is under way: it is done, and no script fails.
