@@ -28,7 +28,7 @@ func runners(t *testing.T, board string, q client.ReadQuery) (out []string) {
 const rises = `[...document.querySelectorAll(".race .plot g")].map(g => [...g.querySelectorAll(".way")]).filter(w => w.length).map(w => [Number(w[0].getAttribute("y1")), Number(w.at(-1).getAttribute("y2"))])`
 
 // TestRace: the scores of the first ten of a board climb as lines, day by day where nothing is recorded, next to the ranking on wide screens without
-// anything pressed and with one request. A board without shorter periods and without a record has no race.
+// anything pressed and with one request. Times have labels on the axis. A board without shorter periods and without a record has no race.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	c := admin(t)
@@ -64,6 +64,8 @@ func TestRace(t *testing.T) {
 	if days.loaded("/race") == "" || days.loaded("/ranks") != "" || days.loaded("/periods") != "" || days.loaded("/top?") != "" {
 		t.Error("a race takes more than one request")
 	}
+	laps := open(t, desktop(), "/boards/"+demo.Laps)
+	laps.await(`[...document.querySelectorAll(".race .side")].filter(e => e.textContent.includes(":")).length > 1`)
 	makeBoard(t, c, "race-none", leaderboard.Rules{}, members(12)...)
 	none := open(t, phone(), "/boards/race-none")
 	none.await(`document.querySelector(".state.live") && document.querySelector(".ranks") && !document.querySelector(".race")`)

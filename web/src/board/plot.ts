@@ -49,8 +49,14 @@ export function scores(h: Histogram, display: Schemas["Display"] | undefined): T
   return [{ at: 0, text: scoreText(low, display) }, { at: 1, text: display ? scoreText(high, display) : `+${number(high - low)}` }];
 }
 
-/** axisText returns a score in a few characters, for the axis of a plot. */
+/** axisText returns a score in a few characters, without zeros at the end of its fraction, for the axis of a plot. */
 export const axisText = (display: Schemas["Display"] | undefined) => (score: bigint, step: bigint) => {
+  const decimals = display?.decimals ?? 0;
   const it = display ? scoreText(score, display) : about(score, step);
-  return it.length <= 7 ? it : "";
+  const short = it.replace(/(\D)(\d+)(?=\D*$)/, (all, point: string, digits: string) => {
+    if (digits.length !== decimals) return all;
+    const kept = digits.replace(/0+$/, "");
+    return kept && point + kept;
+  });
+  return short.length <= 7 ? short : "";
 };
