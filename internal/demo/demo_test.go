@@ -184,6 +184,9 @@ func TestLoad(t *testing.T) {
 			}
 		}
 	}
+	if n := dbtest.Count(t, w.DB(), "(SELECT DISTINCT DATE(s.recorded_at) FROM submissions s JOIN boards b ON b.id = s.board_id WHERE b.name = '"+Cup+"') AS days"); n < 2*season {
+		t.Errorf("points were made on %s on %d days", Cup, n)
+	}
 	if laps, err := w.Boards.Board(t.Context(), Laps); err != nil || laps.Rules.Display.Text(83450) != "1:23.450" {
 		t.Errorf("a lap is shown as %q, %v", laps.Rules.Display.Text(83450), err)
 	}

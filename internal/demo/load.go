@@ -267,7 +267,7 @@ func dungeonFields(r *rand.Rand) map[string]int64 {
 }
 
 func (l *loading) fillCup(ctx context.Context, rules leaderboard.Rules) error {
-	return l.fill(ctx, Cup, rules, 7, 2*season+7, func(r *rand.Rand, i int) leaderboard.Submission {
+	return l.fill(ctx, Cup, rules, 1, 2*season+7, func(r *rand.Rand, i int) leaderboard.Submission {
 		return leaderboard.Submission{Score: points(r, i)}
 	})
 }
