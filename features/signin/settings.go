@@ -21,7 +21,7 @@ type Settings struct {
 	Issuer string   `setting:"oidc-issuer" value:"URL" doc:"URL of the OpenID provider for signing in to the console, exactly as it names itself; empty: nobody signs in, there are keys"`
 	Client string   `setting:"oidc-client-id" doc:"id of this server at the provider"`
 	Secret string   `setting:"oidc-client-secret" doc:"its secret there, best as a variable; empty: a public client, which PKCE protects"` // secret
-	Scopes []string `setting:"oidc-scopes" default:"email,profile" bytes:"255" doc:"scopes to request besides openid, separated by commas"`
+	Scopes []string `setting:"oidc-scopes" default:"email,profile" bytes:"255" doc:"scopes to request in addition to openid, separated by commas"`
 
 	Claim   string   `setting:"oidc-claim" default:"groups" doc:"claim of the ID token that holds roles, a text or a list, as in groups, email or realm_access.roles; an email address has to be verified"`
 	Admins  []string `setting:"oidc-admins" bytes:"255" doc:"values of that claim that give scope admin, separated by commas"`

@@ -54,7 +54,7 @@ func (p *program) boardUpdateCommand() *cli.Command {
 		o.fileFlag(),
 		custom(p.option("unset", "rules that get their defaults, separated by commas: title,limits.max_score,labels.region"),
 			&o.unset, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
-		&cli.StringFlag{Name: "if-match", Usage: "change the board only if this is its ETag: the rules are as they were read", Destination: &o.match},
+		&cli.StringFlag{Name: "if-match", Usage: "change the board only if this is its ETag: nobody has changed its rules since", Destination: &o.match},
 	}, p.ruleFlags(&o.given)...)...)
 }
 

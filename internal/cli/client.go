@@ -89,7 +89,7 @@ func (p *program) showUTC(_ context.Context, _ *cli.Command, utc bool) error {
 
 // caFlag trusts the certificates of a file, whose name is put into *at.
 func (r *remote) caFlag(at *string) *checked[string] {
-	return newChecked(r.setting("ca-file", "`file` of certificates, PEM, that are trusted besides the system's, for a server with a private one"), at, func(v string) (_ string, err error) {
+	return newChecked(r.setting("ca-file", "`file` of certificates, PEM, that are trusted in addition to the system's, for a server with a private one"), at, func(v string) (_ string, err error) {
 		r.roots, err = parseCAFile(v)
 		return v, err
 	})

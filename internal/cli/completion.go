@@ -36,7 +36,7 @@ func (p *program) completionCommand() *cli.Command {
 		shell("zsh", "for zsh; in ~/.zshrc, after compinit: source <(leaderboard completion zsh)"),
 		shell("fish", "for fish: leaderboard completion fish > ~/.config/fish/completions/leaderboard.fish"),
 		&cli.Command{
-			Name: "words", Usage: "tell a script what may stand where the cursor is", Hidden: true,
+			Name: "words", Usage: "print the words that may stand at the cursor, for a script", Hidden: true,
 			SkipFlagParsing: true, HideHelp: true, HideHelpCommand: true,
 			Action: func(ctx context.Context, cmd *cli.Command) error {
 				args := cmd.Args().Slice()

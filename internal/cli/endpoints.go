@@ -16,7 +16,7 @@ import (
 )
 
 func (p *program) endpointCommand() *cli.Command {
-	return group("endpoint", "endpoints: where events are sent, and what became of them",
+	return group("endpoint", "endpoints: where events are sent, and the result of each delivery",
 		p.endpointPutCommand(), p.endpointListCommand(), p.endpointShowCommand(), p.endpointDeleteCommand(), p.endpointRotateCommand(), p.endpointTestCommand(),
 		p.endpointDeliveriesCommand(), p.endpointReplayCommand(),
 	)
@@ -94,7 +94,7 @@ func (p *program) endpointRotateCommand() *cli.Command {
 
 func (p *program) endpointTestCommand() *cli.Command {
 	r := p.remote()
-	return r.command("endpoint test", "have the server send an endpoint an event of kind endpoint.test, and show what becomes of it; status 1 when it was not delivered", "NAME",
+	return r.command("endpoint test", "have the server send an endpoint an event of kind endpoint.test, and show the result; status 1 when it was not delivered", "NAME",
 		func(ctx context.Context, args []string) error {
 			t, err := show(&r, func(c *client.Client) (client.EndpointTest, error) { return c.TestEndpoint(ctx, args[0]) }, r.printTest)
 			if err == nil && t.Error != nil {
@@ -123,7 +123,7 @@ func (p *program) endpointDeliveriesCommand() *cli.Command {
 
 func (p *program) endpointReplayCommand() *cli.Command {
 	since, event := "", ""
-	return question(p, "endpoint replay", "send an endpoint its events once more, from a time on or one of them", "NAME --since TIME | --event EVENT",
+	return question(p, "endpoint replay", "send an endpoint its events again, all since a time or one of them", "NAME --since TIME | --event EVENT",
 		func(ctx context.Context, c *client.Client, args []string) (n api.Replayed, err error) {
 			if (since == "") == (event == "") {
 				return n, usagef("want --since or --event, as in: leaderboard endpoint replay game --since 2026-11-20T00:00:00Z")
@@ -138,7 +138,7 @@ func (p *program) endpointReplayCommand() *cli.Command {
 			if n.Events == 1 {
 				are = "is"
 			}
-			_, err := fmt.Fprintf(r.out, "%s %s sent once more\n", counted(n.Events, "event"), are)
+			_, err := fmt.Fprintf(r.out, "%s %s sent again\n", counted(n.Events, "event"), are)
 			return err
 		},
 		&cli.StringFlag{Name: "since", Usage: "only what was at this `time` or later, as in 2026-11-20T13:00:00Z", Destination: &since},

@@ -23,7 +23,7 @@ func (p *program) followCommand() *cli.Command {
 	o := &followOptions{remote: p.remote()}
 	return o.command("follow", "print each change of a board as it is committed, until Ctrl-C", "BOARD", o.run,
 		windowFlag(&o.query.Window),
-		&cli.StringFlag{Name: "after", Usage: "go on behind this `cursor`, of a change, of an end or of an export; empty: from the first change of the current period", Destination: &o.query.After},
+		&cli.StringFlag{Name: "after", Usage: "continue after this `cursor`, of a change, of an end or of an export; empty: from the first change of the current period", Destination: &o.query.After},
 		&cli.BoolFlag{Name: "once", Usage: "end when there are no more changes for now", Destination: &o.query.Once},
 		&cli.BoolFlag{Name: "from-start", Usage: "begin with all entries that there are, as changes from nothing", Destination: &o.fromStart})
 }

@@ -32,7 +32,7 @@ func (p *program) keyFlags(patch map[string]any) []cli.Flag {
 	}
 	quota := map[string]any{}
 	number := func(name, usage string) cli.Flag {
-		f := newChecked(p.option(name, usage+"; 0: what the server's settings say"), new(int64), func(v string) (int64, error) {
+		f := newChecked(p.option(name, usage+"; 0: as the server's settings say"), new(int64), func(v string) (int64, error) {
 			n, err := parseNumber(v)
 			quota[strings.ReplaceAll(name, "-", "_")], patch["quota"] = orNull(n), quota
 			return n, err
@@ -82,7 +82,7 @@ func (p *program) keyUpdateCommand() *cli.Command {
 			patch["name"] = name
 		}
 		if len(patch) == 0 {
-			return k, usagef("want what is to change: --name, --scope, --for, --expires, --requests-per-second, --rows-per-second")
+			return k, usagef("want at least one change: --name, --scope, --for, --expires, --requests-per-second, --rows-per-second")
 		}
 		return c.PatchKey(ctx, args[0], patch)
 	}, only(keyHead(), addKey), append(p.keyFlags(patch), &cli.StringFlag{Name: "name", Usage: "name of the key", Destination: &name})...)

@@ -55,7 +55,7 @@ func (p *program) memberPutCommand() *cli.Command {
 		case replace:
 			method = http.MethodPut
 		case change.DisplayName == nil && change.AvatarURL == nil && change.Attributes == nil:
-			return profile, usagef("want what is to change: --display-name, --avatar-url, --attributes")
+			return profile, usagef("want at least one change: --display-name, --avatar-url, --attributes")
 		}
 		return request[client.Profile](ctx, c, client.Request{Method: method, Path: client.Path("members", args[0]), Body: change})
 	}, (*remote).printProfile,
@@ -99,7 +99,7 @@ func (p *program) memberSearchCommand() *cli.Command {
 			}
 			t.Row(m.Member, name, attributes)
 		})
-	}, choice(p.option("by", "what begins with the text: the id, or the display name in whatever case"), &q.By, "id", "name"))
+	}, choice(p.option("by", "the field that begins with the text: the id, or the display name in whatever case"), &q.By, "id", "name"))
 }
 
 func (p *program) memberFriendsCommand() *cli.Command {
@@ -223,7 +223,7 @@ func (o *hideOptions) flags() []cli.Flag {
 }
 
 func reopenFlag(at *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "reopen", Usage: "closed periods too, which is recorded; otherwise they stay as they are", Destination: at}
+	return &cli.BoolFlag{Name: "reopen", Usage: "closed periods too, which is recorded; without it they stay unchanged", Destination: at}
 }
 
 func memberFlag(at *string) cli.Flag {

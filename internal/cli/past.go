@@ -20,7 +20,7 @@ func (p *program) historyCommand() *cli.Command {
 			return c.History(ctx, args[0], args[1], q)
 		}, func(r *remote, past *client.History) error { return r.printHistory(past, q.Metadata) },
 		within(p.option("periods", "periods to look at, 1 to 100"), &q.Limit, "getHistory", "limit"), windowFlag(&q.Window), p.minSeqFlag(&q.MinSeq),
-		&cli.StringFlag{Name: "cursor", Usage: "go on where an answer before ended", Destination: &q.Cursor}, metadataFlag(&q.Metadata))
+		&cli.StringFlag{Name: "cursor", Usage: "continue where an earlier answer ended", Destination: &q.Cursor}, metadataFlag(&q.Metadata))
 }
 
 func (r *remote) printHistory(past *client.History, metadata bool) error {

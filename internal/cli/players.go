@@ -16,7 +16,7 @@ import (
 )
 
 func (p *program) issuerCommand() *cli.Command {
-	return group("issuer", "identity providers whose tokens tell who a player is",
+	return group("issuer", "identity providers whose tokens say who a player is",
 		p.issuerPutCommand(), p.issuerListCommand(), p.issuerShowCommand(), p.issuerDeleteCommand(),
 	)
 }
@@ -53,7 +53,7 @@ func (p *program) issuerPutCommand() *cli.Command {
 			return all, nil
 		}),
 		word("member-claim", "the claim that names the player (default: sub)", &rules.MemberClaim),
-		word("prefix", "what member ids have before that", &rules.Prefix),
+		word("prefix", "text before that value in member ids", &rules.Prefix),
 		word("boards-claim", "the claim that lists the boards of a token; empty: tokens are for all boards", &rules.BoardsClaim),
 		word("token-age", "how long after it was issued a token is taken (default: 24h)", &rules.MaxAge),
 		number("issuer-requests", "requests a second of all its players together", &rules.RequestsPerSecond),

@@ -128,7 +128,7 @@ func (p *program) readTracing(cfg *app.Config) (err error) {
 
 func (p *program) healthCommand() *cli.Command {
 	cfg, r, ready := app.Defaults(), p.remote(), false
-	return p.leaf("health", "ask whether a server works: that of this machine by --listen, else that of --url; status 1 when it does not", "",
+	return p.leaf("health", "ask whether a server works: the server of this machine by --listen, else the server at --url; status 1 when it does not", "",
 		func(ctx context.Context, _ []string) error {
 			byURL, err := r.isMeant("listen", "tls-cert")
 			if err != nil {

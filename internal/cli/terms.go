@@ -40,7 +40,7 @@ func (p *program) termFlags(t *submitTerms) []cli.Flag {
 		values("set", "give single tiebreak fields values, `name=n` as in paid=1; a member without =SCORE keeps its score", &t.set),
 		values("add", "add to single tiebreak fields, `name=n` as in wins=1; a member without =SCORE keeps its score", &t.add),
 		oneOf(p.option("op", "best, latest or sum in the place of the board's policy, where its rule overrides allows it"), &t.op, "best", "latest", "sum"),
-		&cli.BoolFlag{Name: "keep-time", Usage: "keep the time at which a score was reached that stays, where the rule overrides allows it", Destination: &t.keepTime},
+		&cli.BoolFlag{Name: "keep-time", Usage: "keep created_time if the score does not change, where the rule overrides allows it", Destination: &t.keepTime},
 		newChecked(p.option("metadata", "JSON `object` that each entry keeps, on boards with the rule metadata"), &t.metadata, parseMetadata),
 		&cli.BoolFlag{Name: "atomic", Usage: "apply all entries, or none when one is rejected or unmet", Destination: &t.atomic},
 	}

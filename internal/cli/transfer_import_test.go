@@ -233,7 +233,7 @@ func TestImportGoesOn(t *testing.T) {
 	tr.imported(exitRefused, "sums", file)
 	tr.file("scores.csv", content+"a,2\nb,y\na,50\n")
 	_, errOut := tr.run(exitFailed, "import", "sums", file)
-	if !strings.Contains(errOut, "has changed in what was imported already, which is the part ahead of line 6") || !strings.Contains(errOut, "--restart") {
+	if !strings.Contains(errOut, "has changed in the part that was imported, ahead of line 6") || !strings.Contains(errOut, "--restart") {
 		t.Errorf("%s", errOut)
 	}
 }
@@ -261,7 +261,7 @@ func TestImportRefusesToGoOn(t *testing.T) {
 	refused("another --format or --idempotency-key", "one", file, "--format", "jsonl")
 	for name, changed := range map[string]string{"changed": "member,score\na,2\nb,2\n", "shorter": "member,score\na,1\n", "other columns": "score,member\na,1\nb,2\n"} {
 		tr.file("scores.csv", changed)
-		refused("has changed in what was imported already", "one", file)
+		refused("has changed in the part that was imported", "one", file)
 		if got := tr.scores("one"); got != "b=2 a=1" {
 			t.Errorf("%s: %s", name, got)
 		}

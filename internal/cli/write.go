@@ -219,7 +219,7 @@ type exportOptions struct {
 }
 
 func rawFlag(at *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "raw", Usage: "in CSV, ids that spreadsheets take for formulas (=1) are as they are, with no quote before them ('=1)", Destination: at}
+	return &cli.BoolFlag{Name: "raw", Usage: "in CSV, leave ids that spreadsheets take for formulas (=1) unchanged, without a quote before them ('=1)", Destination: at}
 }
 
 func (p *program) exportCommand() *cli.Command {
@@ -265,7 +265,7 @@ type importOptions struct {
 
 func (p *program) importCommand() *cli.Command {
 	o := &importOptions{remote: p.remote(), batch: 1000, retryFor: 5 * time.Minute, zset: zsetOptions{multiply: 1}}
-	return o.command("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD [FILE]", o.run, append(o.zsetFlags(),
+	return o.command("import", "submit the entries of a file, and continue where an earlier run stopped; status 3 when lines were refused", "BOARD [FILE]", o.run, append(o.zsetFlags(),
 		idempotencyKeyFlag(&o.idempotencyKey), o.formatFlag(&o.format), rawFlag(&o.raw),
 		whole(o.option("batch", "entries per request of an import, 1 to 1000; an import that continues keeps its first value"), &o.batch, 1, 1000),
 		&cli.StringFlag{Name: "refused", Usage: "`file` for the lines that an import refuses; empty: FILE.refused, of standard input standard error", Destination: &o.refused},
@@ -285,7 +285,7 @@ func (o *importOptions) zsetFlags() []cli.Flag {
 		newChecked(o.option("redis", "import a sorted set of the Redis at this `URL`, as in redis://:password@127.0.0.1:6379/0, read into FILE first; "+
 			"empty FILE: BOARD.zset.csv"), &o.zset.redis, app.ParseRedisURL),
 		&cli.StringFlag{Name: "zset", Usage: "key of the sorted set in --redis", Destination: &o.zset.key},
-		whole(o.option("multiply", "what each score of --zset is multiplied by: 100 makes 12.34 the whole number 1234"), &o.zset.multiply, 1, 1_000_000_000),
+		whole(o.option("multiply", "factor for each score of --zset: 100 makes 12.34 the whole number 1234"), &o.zset.multiply, 1, 1_000_000_000),
 	}
 }
 

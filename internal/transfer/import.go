@@ -199,7 +199,7 @@ func (im *importing) skip() error {
 		return fmt.Errorf("%s: %w", im.File, err)
 	}
 	if !there || hashOf(im.reader.hash) != im.done.Hash || !ended {
-		return fmt.Errorf("%s has changed in what was imported already, which is the part ahead of line %d; %s", im.File, im.done.Line, restartHint)
+		return fmt.Errorf("%s has changed in the part that was imported, ahead of line %d; %s", im.File, im.done.Line, restartHint)
 	}
 	return nil
 }

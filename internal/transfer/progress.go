@@ -66,7 +66,7 @@ func loadProgress(file string) (*importProgress, error) {
 	}
 	p := &importProgress{}
 	if err := json.Unmarshal(content, p); err != nil || p.Version != importVersion || p.Batch < 1 {
-		return nil, fmt.Errorf("%s is not the progress of an import that this version can go on with; %s", file, restartHint)
+		return nil, fmt.Errorf("%s is not the progress of an import that this version can continue; %s", file, restartHint)
 	}
 	return p, nil
 }
@@ -83,7 +83,7 @@ func (p *importProgress) checkSame(now *importProgress, file string) error {
 		return fmt.Errorf("%s is the progress of an import into a board %s that was made at %s, this one was made at %s; %s", file, p.Board, p.Created, now.Created, restartHint)
 	case p.APIKey != now.APIKey:
 		return fmt.Errorf("%s is the progress of an import under the API key %s, and this is %s, under which lines that were sent already would count again; "+
-			"go on with the former (its secret may be rotated), or %s", file, p.APIKey, now.APIKey, restartHint)
+			"continue with the former (its secret may be rotated), or %s", file, p.APIKey, now.APIKey, restartHint)
 	case p.Format != now.Format || p.Key != now.Key:
 		return fmt.Errorf("%s is the progress of an import with another --format or --idempotency-key; %s", file, restartHint)
 	}
