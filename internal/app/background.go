@@ -163,10 +163,10 @@ func (a *App) machineChecks() []check {
 func (a *App) serverChecks() []check {
 	return []check{
 		{
-			name: "redis", optional: true, mend: "start it, or mend --redis-url; servers work without it, and leave all reads to MySQL", run: a.checkRedis, start: a.startRedis,
+			name: "redis", optional: true, mend: "start it, or correct --redis-url; servers work without it, and leave all reads to MySQL", run: a.checkRedis, start: a.startRedis,
 		},
 		{
-			name: "mysql", mend: "start it, or mend its address in --mysql-dsn", run: a.checkMySQL,
+			name: "mysql", mend: "start it, or correct its address in --mysql-dsn", run: a.checkMySQL,
 			start: func(ctx context.Context, ask lookFunc) error { return a.untilSafe(ctx, ask, a.log) },
 		},
 		{
@@ -183,7 +183,7 @@ func (a *App) serverChecks() []check {
 			return nil
 		}},
 		{
-			name: "sign-in", optional: true, mend: "mend --oidc-issuer, or what it names; keys work without it",
+			name: "sign-in", optional: true, mend: "correct --oidc-issuer, or repair the provider; keys work without it",
 			run: a.checkProvider,
 			start: func(ctx context.Context, ask lookFunc) error {
 				a.background.Go(func() {

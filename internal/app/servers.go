@@ -72,10 +72,10 @@ func faultOf(dsn string, err error) error {
 	case store.LacksDatabase(err):
 		_, name, _ := strings.Cut(PlaceOfDSN(dsn), "/")
 		f.Check, f.Wrong = serverfault.CheckSchema, "there is no database "+name
-		f.Remedy = "CREATE DATABASE `" + name + "`, or mend its name in --mysql-dsn"
+		f.Remedy = "CREATE DATABASE `" + name + "`, or correct its name in --mysql-dsn"
 	case store.IsDenied(err):
 		f.Check, f.Wrong = serverfault.CheckPrivileges, "the account is not let in ("+err.Error()+")"
-		f.Remedy = "mend user, password, database or tls in --mysql-dsn, or CREATE DATABASE if it is missing, and GRANT SELECT, INSERT, UPDATE, DELETE ON it to the account"
+		f.Remedy = "correct user, password, database or tls in --mysql-dsn, or CREATE DATABASE if it is missing, and GRANT SELECT, INSERT, UPDATE, DELETE ON it to the account"
 	default:
 		return nil
 	}

@@ -184,10 +184,10 @@ func TestCheck(t *testing.T) {
 		status       int
 		states, says string
 	}{
-		"MySQL away":     {[]string{"--mysql-dsn", "root:secret@tcp(127.0.0.1:1)/lb"}, exitFailed, "mysql failed, " + unasked, "start it, or mend its address in --mysql-dsn"},
-		"no database":    {[]string{"--mysql-dsn", "root@tcp(" + server + ")/no_such"}, exitFailed, "mysql failed, " + unasked, "there is no database no_such: CREATE DATABASE `no_such`, or mend its name in --mysql-dsn"},
-		"wrong password": {[]string{"--mysql-dsn", user + ":secret@" + at}, exitFailed, "mysql failed, " + unasked, "mend user, password, database or tls in --mysql-dsn"},
-		"Redis away":     {[]string{"--redis-url", "redis://:secret@127.0.0.1:1/0"}, exitOK, "redis warning, mysql warning", "mend --redis-url; servers work without it"},
+		"MySQL away":     {[]string{"--mysql-dsn", "root:secret@tcp(127.0.0.1:1)/lb"}, exitFailed, "mysql failed, " + unasked, "start it, or correct its address in --mysql-dsn"},
+		"no database":    {[]string{"--mysql-dsn", "root@tcp(" + server + ")/no_such"}, exitFailed, "mysql failed, " + unasked, "there is no database no_such: CREATE DATABASE `no_such`, or correct its name in --mysql-dsn"},
+		"wrong password": {[]string{"--mysql-dsn", user + ":secret@" + at}, exitFailed, "mysql failed, " + unasked, "correct user, password, database or tls in --mysql-dsn"},
+		"Redis away":     {[]string{"--redis-url", "redis://:secret@127.0.0.1:1/0"}, exitOK, "redis warning, mysql warning", "correct --redis-url; servers work without it"},
 		"no Redis":       {nil, exitOK, "mysql warning", "none is given"},
 		"Redis password": {[]string{"--redis-url", "redis://:secret@" + locked.Addr + "/0"}, exitOK, "redis warning, mysql warning", "WRONGPASS"},
 		"port in use":    {[]string{"--listen", taken.Addr().String()}, exitFailed, "listen failed, mysql warning", "choose another address with --listen"},
@@ -195,7 +195,7 @@ func TestCheck(t *testing.T) {
 		"certificate":    {[]string{"--tls-cert", ca, "--tls-key", ca + "x"}, exitFailed, "tls-cert failed, mysql warning", "no such file"},
 		"provider":       {signingIn(provider.URL), exitOK, "mysql warning", provider.URL + " says where people sign in"},
 		"other provider": {signingIn(provider.URL + "/"), exitOK, "mysql warning, sign-in warning", "the settings call it"},
-		"provider away":  {signingIn("http://127.0.0.1:1"), exitOK, "mysql warning, sign-in warning", "connection refused: mend --oidc-issuer"},
+		"provider away":  {signingIn("http://127.0.0.1:1"), exitOK, "mysql warning, sign-in warning", "connection refused: correct --oidc-issuer"},
 		"large batches":  {[]string{"--batch-rows", "10000"}, exitFailed, "settings warning, mysql failed, mysql warning", "SET GLOBAL max_allowed_packet"},
 		"settings":       {[]string{"--redis-url", "redis://127.0.0.1:1/0?no_such=1"}, exitUsage, "", ""},
 	} {

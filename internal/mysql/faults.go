@@ -107,7 +107,7 @@ func replicaFaults(found map[string]string, need Need) (out []serverfault.Fault)
 	}
 	if !strings.EqualFold(found[prefix+"enabled"], "ON") {
 		if need.Hosts > 1 {
-			add("use Group Replication, or set "+prefix+"enabled = ON and that of the replica, there and in the servers' configuration",
+			add("use Group Replication, or set "+prefix+"enabled = ON and its counterpart on the replica, there and in the servers' configuration",
 				"several hosts are named, and replication is asynchronous: one that takes over may have lost scores that were acknowledged")
 		}
 		return out
@@ -118,11 +118,11 @@ func replicaFaults(found map[string]string, need Need) (out []serverfault.Fault)
 	}
 	if ms, known := number64(found, prefix+"timeout"); known && ms < semiSyncForever.Milliseconds() {
 		add(fmt.Sprintf("SET GLOBAL %stimeout = 4294967295%s", prefix, there),
-			"%stimeout is %d ms: when the replica has not answered for so long commits go on without it, and scores that are acknowledged then are lost when the machine of the database fails", prefix, ms)
+			"%stimeout is %d ms: commits continue when the replica has not answered for that long, and the scores acknowledged in that time are lost if the machine of the database fails", prefix, ms)
 	}
 	if strings.EqualFold(found[prefix+"wait_no_replica"], "OFF") || strings.EqualFold(found[prefix+"wait_no_slave"], "OFF") {
 		add("SET GLOBAL "+prefix+"wait_no_replica = ON"+there,
-			"commits go on at once when no replica is connected, and scores that are acknowledged then are lost when the machine of the database fails")
+			"commits continue when no replica is connected, and the scores acknowledged in that time are lost if the machine of the database fails")
 	}
 	return out
 }
@@ -141,7 +141,7 @@ func groupFaults(found map[string]string, need Need) (out []serverfault.Fault) {
 	}
 	if strings.EqualFold(found["group_replication_consistency"], "EVENTUAL") {
 		add(false, "SET GLOBAL group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER', on each member and in its configuration",
-			"group_replication_consistency is EVENTUAL, so the next primary may answer before it has what was acknowledged")
+			"group_replication_consistency is EVENTUAL, so the next primary may answer before it has every acknowledged write")
 	}
 	if limit, known := number64(found, "group_replication_transaction_size_limit"); known && limit > 0 && limit < need.Packet {
 		add(false, fmt.Sprintf("SET GLOBAL group_replication_transaction_size_limit = %d, on each member and in its configuration", roundUp(need.Packet)),
@@ -162,7 +162,7 @@ func galeraFaults(found map[string]string, need Need) (out []serverfault.Fault) 
 		add(true, "set read_only = ON on all nodes but one, and name all of them in --mysql-dsn", "it is a node of Galera, whose nodes all take writes unless they are read-only, and locks hold on one of them only")
 	}
 	if strings.EqualFold(found["wsrep_dirty_reads"], "ON") {
-		add(false, "SET GLOBAL wsrep_dirty_reads = OFF, on each node and in its configuration", "wsrep_dirty_reads is ON, so a node without a majority answers, and does not know what was acknowledged since")
+		add(false, "SET GLOBAL wsrep_dirty_reads = OFF, on each node and in its configuration", "wsrep_dirty_reads is ON, so a node without a majority answers, and lacks the writes acknowledged since")
 	}
 	if limit, known := number64(found, "wsrep_max_ws_size"); known && limit < need.Packet {
 		add(false, fmt.Sprintf("SET GLOBAL wsrep_max_ws_size = %d, on each node and in its configuration", roundUp(need.Packet)),
