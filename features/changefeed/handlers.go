@@ -299,7 +299,7 @@ func (f *feed) find() error {
 	case ok && period.Malformed:
 		return wire.Malformed(wire.InputError{Parameter: "after", Detail: badPlace})
 	case ok && (f.place.At.Incarnation != 0 || f.place.Ended.PeriodID != 0):
-		return wire.Reject(leaderboard.ErrFeedPruned.Code, f.place.Period+" is not kept any more, nor are its changes.")
+		return wire.Reject(leaderboard.ErrFeedPruned.Code, f.place.Period+" and its changes were deleted.")
 	case err != nil:
 		return err
 	}

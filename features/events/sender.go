@@ -315,7 +315,7 @@ func (s *Sender) sendOne(ctx context.Context, to *leaderboard.Recipient, d *lead
 	defer cancel()
 	failed, err := s.cfg.Store.Settle(bounded, a)
 	if err != nil {
-		s.cfg.Logger.WarnContext(ctx, "what became of a delivery could not be noted, so it is sent again", "endpoint", to.Name, "event", d.ID, "error", err)
+		s.cfg.Logger.WarnContext(ctx, "the result of a delivery could not be stored, so it is sent again", "endpoint", to.Name, "event", d.ID, "error", err)
 		return a, err
 	}
 	if failed {

@@ -272,6 +272,6 @@ func (k *known) keep(within int64, inMemory func(period int64) bool) int64 {
 // metric returns the metric of the memory in use.
 func (k *known) metric() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "leaderboard_metadata_bytes", Help: "Memory that the metadata of entries takes, beside the periods kept whole.",
+		Name: "leaderboard_metadata_bytes", Help: "Memory that the metadata of entries takes, in addition to the periods kept whole.",
 	}, func() float64 { _, bytes := k.bodies.Size(); return float64(bytes) })
 }

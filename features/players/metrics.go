@@ -10,7 +10,7 @@ type metrics struct {
 
 func newMetrics() *metrics {
 	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "leaderboard_token_verifications_total", Help: "Signatures of players' tokens that were verified, by how that ended. Those that are known are not.",
+		Name: "leaderboard_token_verifications_total", Help: "Signatures of players' tokens that were verified, by how that ended. Known tokens are not verified again.",
 	}, []string{"result"})
 	return &metrics{tokens, map[bool]prometheus.Counter{true: tokens.WithLabelValues("ok"), false: tokens.WithLabelValues("refused")}}
 }

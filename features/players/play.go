@@ -62,7 +62,7 @@ func (p *Players) FindPlay(ctx context.Context, token string, now time.Time, adm
 		return play, err
 	}
 	if key.isOver(now) {
-		return play, over("The key that signed the play is not valid any more.")
+		return play, over("The key that signed the play is no longer valid.")
 	}
 	return leaderboard.Play{ID: id, Board: textOf(body["board"]), Member: textOf(body["sub"])}, nil
 }

@@ -476,9 +476,9 @@ func TestTokensOfOthers(t *testing.T) {
 		"other audiences":    {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", []string{"b", "aa"})), "The token is for another audience."},
 		"no audience":        {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", nil)), "The token is for another audience."},
 		"audience of ours":   {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", leaderboard.OwnIssuer)), "The token is for another audience."},
-		"another algorithm":  {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("iss", "strict")), "The token is signed by another algorithm than those of its issuer."},
-		"none":               {signed(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, kid, claims("aud", "a")), "The token is signed by another algorithm than those of its issuer."},
-		"by the public key":  {signed(t, jwt.SigningMethodHS256, []byte(f.private.Public().(ed25519.PublicKey)), kid, claims("aud", "a")), "The token is signed by another algorithm than those of its issuer."},
+		"another algorithm":  {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("iss", "strict")), "The token is signed by another algorithm than its issuer allows."},
+		"none":               {signed(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, kid, claims("aud", "a")), "The token is signed by another algorithm than its issuer allows."},
+		"by the public key":  {signed(t, jwt.SigningMethodHS256, []byte(f.private.Public().(ed25519.PublicKey)), kid, claims("aud", "a")), "The token is signed by another algorithm than its issuer allows."},
 		"crit":               {signed(t, jwt.SigningMethodEdDSA, f.private, map[string]any{"kid": "k", "crit": []string{"exp"}}, claims("aud", "a")), "The token has a header that is not known here."},
 		"crit that is empty": {signed(t, jwt.SigningMethodEdDSA, f.private, map[string]any{"kid": "k", "crit": []string{}}, claims("aud", "a")), "The token has a header that is not known here."},
 	} {
@@ -705,7 +705,7 @@ func TestOwnTokens(t *testing.T) {
 		t.Error(got)
 	}
 	revoked.Store(true)
-	if got := f.find(first); got != "The API key that the token was made with is not valid any more." {
+	if got := f.find(first); got != "The API key that the token was made with is no longer valid." {
 		t.Error(got)
 	}
 	revoked.Store(false)
@@ -713,7 +713,7 @@ func TestOwnTokens(t *testing.T) {
 	if err := f.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.find(first); got != "The key that signed the token is not valid any more." {
+	if got := f.find(first); got != "The key that signed the token is no longer valid." {
 		t.Error(got)
 	}
 }

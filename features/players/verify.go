@@ -168,14 +168,14 @@ func (p *Players) checkValid(ctx context.Context, r *registry, v *verified, now 
 	case v.issuedAt < r.bars[v.player.Member]:
 		return nil, over("The token was ended.")
 	case v.signed != nil && v.signed.isOver(now):
-		return nil, over("The key that signed the token is not valid any more.")
+		return nil, over("The key that signed the token is no longer valid.")
 	}
 	if v.issuer != nil {
 		return &v.player, nil
 	}
 	switch err := p.opts.KeyGood(ctx, v.key, now); {
 	case errors.Is(err, leaderboard.ErrKeyNotFound), errors.Is(err, leaderboard.ErrKeyRevoked), errors.Is(err, leaderboard.ErrKeyExpired):
-		return nil, over("The API key that the token was made with is not valid any more.")
+		return nil, over("The API key that the token was made with is no longer valid.")
 	case err != nil:
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (p *Players) keyOf(ctx context.Context, r *registry, v *verified, iss, alg 
 	if iss == leaderboard.OwnIssuer {
 		v.signed = r.signing[v.kid]
 		if alg != string(leaderboard.TokenAlgorithmEdDSA) {
-			return nil, refused("The token is not signed as those of this service are.")
+			return nil, refused("The token is not signed by a key of this service.")
 		}
 		return v.signed.public, nil
 	}
@@ -245,7 +245,7 @@ func (p *Players) keyOf(ctx context.Context, r *registry, v *verified, iss, alg 
 		allowed = allowed || string(a) == alg
 	}
 	if !allowed {
-		return nil, refused("The token is signed by another algorithm than those of its issuer.")
+		return nil, refused("The token is signed by another algorithm than its issuer allows.")
 	}
 	v.set = v.issuer.keys.Current(ctx, now, v.kid)
 	key := v.set.Find(v.kid, leaderboard.TokenAlgorithm(alg))

@@ -147,7 +147,7 @@ func TestPlayGuesses(t *testing.T) {
 		return e.Post("t.o.k", "/v1/boards/b/scores", `{"entries":[{"member":"ada","score":1,"play":"`+play+`"}]}`)
 	}
 	other := "b bob " + leaderboard.NewPlayID().String()
-	e.Fake.Players.Refused["old"] = &leaderboard.TokenError{Detail: "The key that signed the play is not valid any more.", Signed: true}
+	e.Fake.Players.Refused["old"] = &leaderboard.TokenError{Detail: "The key that signed the play is no longer valid.", Signed: true}
 	for i := range 3 {
 		with(other).WantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay)
 		if with("old").WantProblem(http.StatusUnprocessableEntity, leaderboard.CodeInvalidPlay); q.made != i {

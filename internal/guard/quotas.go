@@ -53,7 +53,7 @@ func usedUp(a *leaderboard.Allowance, by Bearer) error {
 	case by.Key != nil:
 		detail = "The quota of this key for " + kind + " is used up."
 	case by.Player != nil:
-		detail = "The quota of this player for " + kind + ", or that of the issuer, is used up."
+		detail = "The quota of this player for " + kind + ", or the quota of the issuer, is used up."
 	}
 	return &wire.Rejection{Code: wire.CodeQuota, Detail: detail, Wait: a.Wait, Quotas: []string{kind}}
 }

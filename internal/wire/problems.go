@@ -66,7 +66,7 @@ var Kinds = []Kind{
 	{
 		Code: leaderboard.ErrSignInRefused.Code, Status: 400,
 		Title:  "The sign-in did not work",
-		Detail: "What came back from the identity provider is not good.",
+		Detail: "The identity provider sent an answer that is not valid.",
 		Help:   "Sign in again, in one window. If that fails too, whoever runs the server finds the reason in its log.",
 	},
 	{
@@ -109,7 +109,7 @@ var Kinds = []Kind{
 		Code: CodeMemberHidden, Status: 404,
 		Title:  "The member is hidden",
 		Detail: "The member is hidden.",
-		Help:   "Only admins are told; to everybody else the member is not ranked. DELETE …/members/{member}/hidden shows the member again.",
+		Help:   "Only admins get this answer; to everybody else the member is not ranked. DELETE …/members/{member}/hidden shows the member again.",
 	},
 	{
 		Code: leaderboard.ErrNotHidden.Code, Status: 404,
@@ -191,8 +191,8 @@ var Kinds = []Kind{
 	},
 	{
 		Code: leaderboard.ErrBoardConflict.Code, Status: 409,
-		Title:  "What the board holds stands against the change",
-		Detail: "What the board holds stands against the change.",
+		Title:  "The entries or periods of the board forbid the change",
+		Detail: "The entries or periods of the board forbid the change.",
 		Help:   "The member errors points at what has to stay. Give a new board the other rules; export and import take the entries along: docs/operating#another-order-of-a-board-with-entries.",
 	},
 	{
@@ -402,13 +402,13 @@ var Kinds = []Kind{
 	{
 		Code: leaderboard.CodeInvalidKey, Status: 422,
 		Title:  "The key is not valid",
-		Detail: "What is said of the key is not valid.",
+		Detail: "A field of the key is not valid.",
 		Help:   "Correct what the member errors points at.",
 	},
 	{
 		Code: leaderboard.CodeInvalidEndpoint, Status: 422,
 		Title:  "The endpoint is not valid",
-		Detail: "What is said of the endpoint is not valid.",
+		Detail: "A field of the endpoint is not valid.",
 		Help:   "Correct what the member errors points at.",
 	},
 	{
@@ -420,7 +420,7 @@ var Kinds = []Kind{
 	{
 		Code: leaderboard.CodeInvalidIssuer, Status: 422,
 		Title:  "The issuer is not valid",
-		Detail: "What is said of the issuer is not valid.",
+		Detail: "A field of the issuer is not valid.",
 		Help:   "Correct what the member errors points at. No two issuers have one claim iss, or prefixes of which one begins like the other.",
 	},
 	{
@@ -433,12 +433,12 @@ var Kinds = []Kind{
 		Code: leaderboard.CodePlayGone, Status: 422,
 		Title:  "The play is over",
 		Detail: "The play was submitted with, or a later one has ended it.",
-		Help:   "Begin another play. A player has one on each board, the last one that was begun; a submission uses it up, and so do three that are refused.",
+		Help:   "Begin another play. A player has one on each board, the last one that was begun; a submission uses it up, three refused ones too.",
 	},
 	{
 		Code: leaderboard.CodePlayTime, Status: 422,
 		Title:  "The play took too little or too much time",
-		Detail: "The time since the play was begun is outside of what the board allows.",
+		Detail: "The time since the play was begun is shorter or longer than the board allows.",
 		Help:   "Begin the play when the player begins, and submit between submit_after and submit_before of its answer.",
 	},
 	{
@@ -474,13 +474,13 @@ var Kinds = []Kind{
 	{
 		Code: leaderboard.CodeInvalidPlay, Status: 422,
 		Title:  "That is no play",
-		Detail: "What was sent as play is no play of this player on this board.",
+		Detail: "The text sent as play is no play of this player on this board.",
 		Help:   "Send the token that POST /v1/boards/{board}/plays gave this player for this board, as it came. A board whose rule players.submit is not play has none.",
 	},
 	{
 		Code: leaderboard.CodeInvalidToken, Status: 422,
 		Title:  "There can be no such token",
-		Detail: "What is said of the token is not valid.",
+		Detail: "A field of the token is not valid.",
 		Help:   "Correct what the member errors points at.",
 	},
 	{
@@ -493,7 +493,7 @@ var Kinds = []Kind{
 		Code: CodeAttempts, Status: 429, Wait: 10 * time.Second,
 		Title:  "Too many requests with a key that is not good",
 		Detail: "Too many requests from this address had a key that is not known, has expired or was revoked.",
-		Help:   "Correct the key. Requests with a good key go on being served.",
+		Help:   "Correct the key. Requests with a good key are still served.",
 	},
 	{
 		Code: CodeClientGone, Status: 499,
@@ -510,7 +510,7 @@ var Kinds = []Kind{
 	{
 		Code: leaderboard.ErrOutcomeUnknown.Code, Status: 503, Wait: time.Second,
 		Title:  "The outcome is unknown",
-		Detail: "The database was told to commit and did not say in time whether it has: the write happened or it did not.",
+		Detail: "COMMIT was sent to the database, which did not answer in time: the write happened or it did not.",
 		Help:   "Repeat the request with the same Idempotency-Key: it returns the one true result. Without a key, read before writing again.",
 	},
 	{
@@ -541,7 +541,7 @@ var Kinds = []Kind{
 		Code: CodeRunFailed, Status: 503, Wait: 5 * time.Second,
 		Title:  "The run failed",
 		Detail: "The run failed.",
-		Help:   "The member run says why. What was there before it is as it was; the same request begins another run.",
+		Help:   "The member run says why. The copy or board before it is unchanged; the same request begins another run.",
 	},
 	{
 		Code: codeTimeout, Status: 503, Wait: time.Second,

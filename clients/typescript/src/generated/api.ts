@@ -1779,7 +1779,7 @@ export interface components {
             quota?: components["schemas"]["KeyQuotaGiven"] | null;
         };
         KeyRotation: {
-            /** @description How long the secret before it is taken too, from 0s to 720h0m0s, as in 24h; by default not at all. */
+            /** @description How long the old secret stays valid, from 0s to 720h0m0s, as in 24h; by default not at all. */
             overlap?: string;
         };
         Endpoint: {

@@ -128,7 +128,7 @@ export interface Operations {
   testEndpoint(name: string, body?: Sent<Schemas["EndpointTestRequest"]>, options?: CallOptions): Promise<Schemas["EndpointTest"]>;
   /** List deliveries. GET /v1/endpoints/{name}/deliveries */
   listDeliveries(name: string, options?: Query<"listDeliveries"> & CallOptions): Pages<Schemas["DeliveryList"]>;
-  /** Deliver events once more. POST /v1/endpoints/{name}/replay */
+  /** Deliver events again. POST /v1/endpoints/{name}/replay */
   replayEvents(name: string, body: Sent<Schemas["ReplayRequest"]>, options?: CallOptions): Promise<Schemas["Replayed"]>;
   /** List issuers. GET /v1/issuers */
   listIssuers(options?: Query<"listIssuers"> & CallOptions): Pages<Schemas["IssuerList"]>;
