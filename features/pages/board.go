@@ -285,8 +285,8 @@ func (v *boardView) labels(a *asker) {
 	}
 }
 
-// LabelsTold returns the labels as JSON, for the script.
-func (v *boardView) LabelsTold() (string, error) {
+// LabelsJSON returns the labels as JSON, for the script.
+func (v *boardView) LabelsJSON() (string, error) {
 	told, err := json.Marshal(v.Labels)
 	return string(told), err
 }
@@ -334,8 +334,8 @@ func (v *boardView) parts(a *asker, q *question) {
 // PartsLabel returns the label that names the parts.
 func (v *boardView) PartsLabel() string { return v.Rules.Face.Parts }
 
-// PartsTold returns the parts as JSON, for the script.
-func (v *boardView) PartsTold() (string, error) {
+// PartsJSON returns the parts as JSON, for the script.
+func (v *boardView) PartsJSON() (string, error) {
 	told, err := json.Marshal(v.Parts)
 	return string(told), err
 }

@@ -40,8 +40,8 @@ type shownField struct {
 	Link bool // the text is an address on this server
 }
 
-// Told returns the metadata by the names of its members, all as text. web/src/shared/metadata.ts does it too.
-func (e *entry) Told() map[string]shownField {
+// MetadataFields returns the metadata by the names of its members, all as text. web/src/shared/metadata.ts does it too.
+func (e *entry) MetadataFields() map[string]shownField {
 	out := make(map[string]shownField, len(e.Metadata))
 	for name, value := range e.Metadata {
 		var text string

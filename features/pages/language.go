@@ -60,7 +60,7 @@ type languages struct {
 	match   xlanguage.Matcher
 }
 
-// loadLanguages reads the files. first is the tag of the language for readers whose languages there are not.
+// loadLanguages reads the files. first is the tag of the language of the pages if none of the reader's is available.
 func loadLanguages(first string) (*languages, error) {
 	files, err := fs.Glob(languageFiles, "languages/*.json")
 	if err != nil {
