@@ -14,8 +14,15 @@ import (
 	"testing"
 )
 
-// maxArchitectureWords is where ARCHITECTURE.md begins to be more than a page to come back to.
-const maxArchitectureWords = 1300
+// maxWords is the number of words at which a document is no longer read at once; maxAllWords is for all of them, maxDecisionWords
+// for a section of docs/decisions without its tables.
+var maxWords = map[string]int{"ARCHITECTURE.md": 1299, "README.md": 900, "CONTRIBUTING.md": 700}
+
+const (
+	maxAllWords      = 50_000
+	maxDecisionWords = 250
+	minExamples      = 25 // of leaderboard, rank, client and api
+)
 
 // maxLinesWithoutContents is how long a document may be that does not begin with a list of its sections.
 const maxLinesWithoutContents = 150
@@ -24,6 +31,7 @@ var (
 	fencedCode  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 	codeSpan    = regexp.MustCompile("`[^`\n]+`")
 	markdownURL = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	tableRow    = regexp.MustCompile(`(?m)^\|.*$`)
 	heading     = regexp.MustCompile(`(?m)^#+ +(.+)$`)
 	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 
@@ -42,10 +50,48 @@ var (
 	snakeCase = regexp.MustCompile(`^(?:[a-z]\w*\.)?([a-z]+(?:_[a-z]+)+)$`)
 )
 
-// TestArchitectureIsShort keeps ARCHITECTURE.md a page to come back to: reasons go to docs/decisions.
-func TestArchitectureIsShort(t *testing.T) {
-	if n := len(strings.Fields(readDoc(t, "ARCHITECTURE.md"))); n >= maxArchitectureWords {
-		t.Errorf("ARCHITECTURE.md has %d words, want fewer than %d", n, maxArchitectureWords)
+// TestDocsAreShort holds documents to the sizes at which people read them, each alone and all together.
+func TestDocsAreShort(t *testing.T) {
+	for doc, most := range maxWords {
+		if n := len(strings.Fields(readDoc(t, doc))); n > most {
+			t.Errorf("%s has %d words, want at most %d", doc, n, most)
+		}
+	}
+	all := 0
+	for _, doc := range filesWhere(t, func(name string) bool { return path.Ext(name) == ".md" }) {
+		all += len(strings.Fields(readDoc(t, doc)))
+	}
+	if t.Logf("all documents have %d words", all); all > maxAllWords {
+		t.Errorf("all documents have %d words, want at most %d", all, maxAllWords)
+	}
+	sections := 0
+	for _, doc := range documents(t) {
+		if path.Dir(doc) != "docs/decisions" {
+			continue
+		}
+		for section := range strings.SplitSeq(tableRow.ReplaceAllString(readDoc(t, doc), ""), "\n## ") {
+			title, _, _ := strings.Cut(section, "\n")
+			if n := len(strings.Fields(section)); n > maxDecisionWords {
+				t.Errorf("%s: the decision %q has %d words, want at most %d", doc, title, n, maxDecisionWords)
+			}
+			sections++
+		}
+	}
+	if sections < 50 {
+		t.Errorf("found %d decisions, the search is broken", sections)
+	}
+}
+
+// TestExamples requires examples of the packages that programs import.
+func TestExamples(t *testing.T) {
+	example, n := regexp.MustCompile(`(?m)^func Example`), 0
+	for _, file := range goFiles(t) {
+		if slices.Contains([]string{"leaderboard", "rank", "client", "api"}, path.Dir(file)) {
+			n += len(example.FindAllString(readDoc(t, file), -1))
+		}
+	}
+	if n < minExamples {
+		t.Errorf("there are %d examples, want at least %d", n, minExamples)
 	}
 }
 
