@@ -18,7 +18,7 @@ type Store struct {
 	alone  func(ctx context.Context, ask func(context.Context) error) error
 }
 
-// NewStore returns the recorded submissions of a database, and of its boards. alone runs a question that anyone may ask, a few of them at a time.
+// NewStore returns the recorded submissions of a database, and of its boards. alone runs a question to the database in a separate slot.
 func NewStore(db *mysql.DB, boards *store.Boards, alone func(ctx context.Context, ask func(context.Context) error) error) *Store {
 	return &Store{db, boards, alone}
 }
