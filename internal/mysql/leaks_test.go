@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"leaderboard/internal/leaks"
+	"leaderboard/internal/testenv"
 )
 
-func TestMain(m *testing.M) { os.Exit(leaks.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
