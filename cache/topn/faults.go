@@ -86,14 +86,12 @@ func refusalOf(ctx context.Context, c redis.Cmdable) ([]serverfault.Fault, error
 		}
 		return nil, err
 	}
-	f := serverfault.Fault{Check: serverfault.CheckWrites, Wrong: fmt.Sprintf("Redis refuses writes (%s)", err), Remedy: "look at its INFO", Doubtful: true}
+	f := serverfault.Fault{Check: serverfault.CheckWrites, Wrong: fmt.Sprintf("Redis refuses writes (%s)", err), Remedy: "look at its log and its INFO", Doubtful: true}
 	switch {
 	case redis.HasErrorPrefix(err, "OOM"):
 		f.Wrong, f.Remedy = "Redis refuses writes, because its memory is full", "raise its maxmemory"
 	case redis.HasErrorPrefix(err, "NOREPLICAS"):
 		f.Wrong, f.Remedy = "Redis refuses writes, because it has too few replicas", "start them, or CONFIG SET min-replicas-to-write 0"
-	case redis.HasErrorPrefix(err, "MISCONF"):
-		f.Wrong, f.Remedy = "Redis refuses writes, because it cannot save them on its disk", "look at its log and its disk, or CONFIG SET stop-writes-on-bgsave-error no"
 	}
 	return []serverfault.Fault{f}, nil
 }

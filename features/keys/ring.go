@@ -61,18 +61,14 @@ func NewRing(source Source, f *feed.Feed, opts RingOptions) *Ring {
 
 // Find returns the key with an id whose secret, or old secret within the overlap, has a hash. An existing key is answered
 // from memory, unless no key was used recently: then Find waits for the feed. An unknown id, or another secret, waits for the
-// next statement of the feed: the key may just have been made or rotated. Errors: ErrKeyNotFound, also for another secret; ErrKeyRevoked, ErrKeyExpired,
-// ErrUnavailable.
+// next statement of the feed: the key may just have been made or rotated. Errors: ErrKeyNotFound, also for another secret;
+// ErrKeyRevoked, ErrKeyExpired, ErrUnavailable.
 func (r *Ring) Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
 	keys, err := r.Get(ctx, now, func(keys map[string]*entry) bool { return keys[id].is(&hash) })
 	if err != nil {
 		return nil, err
 	}
-	e := keys[id]
-	if e == nil {
-		return nil, leaderboard.ErrKeyNotFound
-	}
-	return e.check(&hash, now)
+	return keys[id].check(&hash, now)
 }
 
 // Valid returns why a key, whatever its secret, is not good: ErrKeyNotFound, ErrKeyRevoked, ErrKeyExpired, ErrUnavailable.
@@ -97,16 +93,15 @@ func (e *entry) is(hash *leaderboard.KeyHash) bool {
 	return e != nil && (hash.Is(&e.Hash) || e.PreviousUntil != 0 && hash.Is(&e.Previous))
 }
 
-// check holds a secret against a key that is there, in constant time.
+// check returns the key if it has a secret with a hash and may be used.
 func (e *entry) check(hash *leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
 	at := leaderboard.MicrosOf(now)
-	isCurrent := hash.Is(&e.Hash)
 	switch {
 	case !e.is(hash):
 		return nil, leaderboard.ErrKeyNotFound
 	case e.RevokedAt != 0:
 		return nil, leaderboard.ErrKeyRevoked
-	case e.ExpiresAt != 0 && at >= e.ExpiresAt, !isCurrent && at >= e.PreviousUntil:
+	case e.ExpiresAt != 0 && at >= e.ExpiresAt, !hash.Is(&e.Hash) && at >= e.PreviousUntil:
 		return nil, leaderboard.ErrKeyExpired
 	}
 	if minute := int64(at) / microsPerMinute; e.uses.last.Load() < minute {

@@ -83,6 +83,15 @@ func (d *database) set(change func(map[string]leaderboard.HashedKey)) {
 	d.revision.AsOf = leaderboard.MicrosOf(time.Now())
 }
 
+// change changes a key of the table.
+func (d *database) change(id string, change func(*leaderboard.HashedKey)) {
+	d.set(func(keys map[string]leaderboard.HashedKey) {
+		k := keys[id]
+		change(&k)
+		keys[id] = k
+	})
+}
+
 func (d *database) setAway(away bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -179,10 +188,8 @@ func TestChangeCounts(t *testing.T) {
 		hash := d.add("k1", nil)
 		r.lookUp(t, "k1", hash, nil)
 		second := leaderboard.HashKey("second")
-		d.set(func(keys map[string]leaderboard.HashedKey) {
-			k := keys["k1"]
+		d.change("k1", func(k *leaderboard.HashedKey) {
 			k.Hash, k.Previous, k.PreviousUntil = second, k.Hash, leaderboard.MicrosOf(time.Now().Add(time.Minute))
-			keys["k1"] = k
 		})
 		time.Sleep(time.Second)
 		r.lookUp(t, "k1", second, nil)
@@ -192,10 +199,8 @@ func TestChangeCounts(t *testing.T) {
 		r.lookUp(t, "k1", hash, leaderboard.ErrKeyExpired)
 
 		revoke := func(id string) {
-			d.set(func(keys map[string]leaderboard.HashedKey) {
-				k := keys[id]
+			d.change(id, func(k *leaderboard.HashedKey) {
 				k.RevokedAt = 1
-				keys[id] = k
 			})
 		}
 		revoke("k1")
@@ -272,13 +277,11 @@ func TestRotatedKeyAtOnce(t *testing.T) {
 		r.lookUp(t, "k1", hash, nil)
 		for _, overlap := range []time.Duration{time.Minute, 0} {
 			secret := leaderboard.HashKey(fmt.Sprint("after ", overlap))
-			d.set(func(keys map[string]leaderboard.HashedKey) {
-				k := keys["k1"]
+			d.change("k1", func(k *leaderboard.HashedKey) {
 				k.Previous, k.PreviousUntil, k.Hash = leaderboard.KeyHash{}, 0, secret
 				if overlap > 0 {
 					k.Previous, k.PreviousUntil = hash, leaderboard.MicrosOf(time.Now().Add(overlap))
 				}
-				keys["k1"] = k
 			})
 			r.lookUp(t, "k1", secret, nil)
 		}

@@ -287,8 +287,8 @@ func (v *boardView) labels(a *asker) {
 
 // LabelsJSON returns the labels as JSON, for the script.
 func (v *boardView) LabelsJSON() (string, error) {
-	told, err := json.Marshal(v.Labels)
-	return string(told), err
+	text, err := json.Marshal(v.Labels)
+	return string(text), err
 }
 
 // mostParts is how many parts of a board its page leads to.
@@ -336,8 +336,8 @@ func (v *boardView) PartsLabel() string { return v.Rules.Face.Parts }
 
 // PartsJSON returns the parts as JSON, for the script.
 func (v *boardView) PartsJSON() (string, error) {
-	told, err := json.Marshal(v.Parts)
-	return string(told), err
+	text, err := json.Marshal(v.Parts)
+	return string(text), err
 }
 
 // find asks for a member and the entries around it. If no member has that id, the text may be a name: a single match is shown,
