@@ -18,8 +18,8 @@ import (
 
 	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/httpapi/internal/apidoc"
 	"leaderboard/httpapi/internal/manual"
+	"leaderboard/internal/apidoc"
 	"leaderboard/internal/wire"
 )
 

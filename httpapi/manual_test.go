@@ -10,7 +10,7 @@ import (
 
 // TestManualExamples runs each line for a shell of /docs, as a reader would after filling in the server and a key.
 func TestManualExamples(t *testing.T) {
-	examples := newEnv(t).Examples()
+	examples := apitest.Examples()
 	for _, rt := range routesOfEngine() {
 		operation := apitest.OperationOf(rt.Method, rt.Path)
 		line := examples[operation]

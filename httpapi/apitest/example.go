@@ -1,7 +1,6 @@
 package apitest
 
 import (
-	"html"
 	"net/http"
 	"regexp"
 	"strings"
@@ -14,23 +13,8 @@ func OperationOf(method, path string) string {
 	return doc.Paths.Value(path).GetOperation(method).OperationID
 }
 
-// Examples returns the lines for a shell in /docs by the ids of their operations, one line for each.
-func (e *Env) Examples() map[string]string {
-	e.T.Helper()
-	page, out := string(e.Get(NoKey, "/docs").Body), map[string]string{}
-	for _, m := range regexp.MustCompile(`(?s)<article class="op" id="(\w+)">.*?<pre class="curl">(.*?)</pre>`).FindAllStringSubmatch(page, -1) {
-		out[m[1]] = html.UnescapeString(regexp.MustCompile(`<[^>]+>`).ReplaceAllString(m[2], ""))
-	}
-	doc, _ := Document()
-	for _, item := range doc.Paths.Map() {
-		for _, operation := range item.Operations() {
-			if out[operation.OperationID] == "" {
-				e.T.Fatalf("%s has no example", operation.OperationID)
-			}
-		}
-	}
-	return out
-}
+// Examples returns a line for a shell for each operation of openapi.yaml, by the ids of the operations.
+func Examples() map[string]string { return contract().Examples() }
 
 // RunExample runs a line for a shell, as a reader would after filling in the server and a key for admins.
 func (e *Env) RunExample(line string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"leaderboard/api"
-	"leaderboard/httpapi/internal/apidoc"
+	"leaderboard/internal/apidoc"
 )
 
 // schemas are the JSON schemas of openapi.yaml, each compiled once. kin-openapi compiles a schema for each body that it looks at,
@@ -25,12 +25,17 @@ type schemas struct {
 
 const documentURL = "openapi.json"
 
-var bodySchemas = sync.OnceValue(func() *schemas {
-	text, err := apidoc.Parse(api.OpenAPI())
+// contract is openapi.yaml in the order in which it is written.
+var contract = sync.OnceValue(func() *apidoc.Document {
+	doc, err := apidoc.Parse(api.OpenAPI())
 	if err != nil {
 		panic(err)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text.JSON()))
+	return doc
+})
+
+var bodySchemas = sync.OnceValue(func() *schemas {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(contract().JSON()))
 	if err != nil {
 		panic(err)
 	}

@@ -100,7 +100,7 @@ func importRules() []importRule {
 			dir: "httpapi",
 			may: []string{"leaderboard/internal/csvcell", "leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "golang.org/x/sync/errgroup", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			// The writers and readers of the document, and the count of TCP segments.
-			inTest: []string{rankPkg, "leaderboard/httpapi/apitest", "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix"},
+			inTest: []string{rankPkg, "leaderboard/httpapi/apitest", "leaderboard/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix"},
 		},
 		{
 			dir: "internal/wire", may: []string{"leaderboard/api", nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
@@ -109,10 +109,10 @@ func importRules() []importRule {
 		{dir: "internal/guard", may: []string{"leaderboard/api", nounsPkg, wirePkg, "leaderboard/internal/bounded"}},
 		{dir: "docs"},
 		{dir: "httpapi/apitest", may: []string{
-			"leaderboard/api", nounsPkg, guardPkg, wirePkg, "github.com/go-json-experiment/json/...", "leaderboard/store/storetest", "leaderboard/httpapi/internal/apidoc", "github.com/getkin/kin-openapi/...", "github.com/santhosh-tekuri/jsonschema/v6",
+			"leaderboard/api", nounsPkg, guardPkg, wirePkg, "github.com/go-json-experiment/json/...", "leaderboard/store/storetest", "leaderboard/internal/apidoc", "github.com/getkin/kin-openapi/...", "github.com/santhosh-tekuri/jsonschema/v6",
 		}},
 		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}, inTest: []string{"leaderboard/docs"}},
-		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
+		{dir: "internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "api", may: []string{nounsPkg}},
 		{dir: "client", may: []string{"leaderboard/api", nounsPkg}, inTest: []string{"leaderboard/internal/apptest"}},
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"html"
 	"html/template"
 	"net/http"
 	"regexp"
@@ -141,6 +142,16 @@ func (d *Document) eachOperation(fn func(method, path string, item, op *yaml.Nod
 			}
 		})
 	})
+}
+
+// Examples returns the lines by which the page lets readers try operations, by the ids of the operations.
+func (d *Document) Examples() map[string]string {
+	lines, tag := map[string]string{}, regexp.MustCompile(`<[^>]+>`)
+	d.eachOperation(func(method, path string, item, op *yaml.Node) {
+		o := d.operation(method, path, item, op)
+		lines[o.ID] = html.UnescapeString(tag.ReplaceAllString(string(o.Curl), ""))
+	})
+	return lines
 }
 
 func (d *Document) object(name string, schema *yaml.Node) object {

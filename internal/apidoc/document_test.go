@@ -54,7 +54,7 @@ func walkNodes(n *yaml.Node, where string, fn func(where string, n *yaml.Node)) 
 
 func documentNode(t *testing.T) *yaml.Node {
 	t.Helper()
-	text, err := os.ReadFile("../../../api/openapi.yaml")
+	text, err := os.ReadFile("../../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
