@@ -112,12 +112,12 @@ fmt: ## format the code and sort its imports
 generate: ## what programs write of other files: KIND=docs, client and web, or all three; needs Node.js
 	@for kind in $(or $(KIND),docs client web); do $(MAKE) --no-print-directory generate-$$kind || exit 1; done
 
-generate-docs: ## schemas of the rules, their list for the console, what the server shows of api/openapi.yaml, after a change of that, of httpapi/web or of the table of problems
+generate-docs: ## schemas of the rules, their list for the console, what the server shows of api/openapi.yaml, after a change of that, of features/manual/web or of the table of problems
 	$(GO) run -C workshop ./ruleschema ..
-	UPDATE_DOCS=1 $(GO) test -count=1 -run TestDocsAreCurrent ./httpapi
-	$(GO) test -run TestDocs ./httpapi
+	UPDATE_DOCS=1 $(GO) test -count=1 -run TestDocsAreCurrent ./features/manual
+	$(GO) test -run TestDocs ./features/manual
 
-generate-client: ## clients/typescript: what is generated of httpapi/web/openapi.json, and JavaScript in dist; needs Node.js
+generate-client: ## clients/typescript: what is generated of features/manual/web/openapi.json, and JavaScript in dist; needs Node.js
 	@workshop/tools/client.sh
 
 generate-web: ## builds the pages of web/ into features/pages/built, which is committed; needs Node.js

@@ -282,7 +282,6 @@ func badElse() []bad {
 		{"remove nobody", apitest.Ask{Method: "DELETE", Path: "/v1/boards/b/members/nobody", Key: apitest.AdminKey}, 404, "not-ranked", "", ""},
 		{"delete nothing", apitest.Ask{Method: "DELETE", Path: "/v1/boards/none", Key: apitest.AdminKey}, 404, "board-not-found", "", ""},
 		{"no route", apitest.Ask{Method: "GET", Path: "/v1/boards/b/bottom"}, 404, wire.CodeNotFound, "", ""},
-		{"no problem", apitest.Ask{Method: "GET", Path: "/problems/none"}, 404, wire.CodeNotFound, "", ""},
 	}
 	out[6].ask.Body = `{"entries":[{"member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`
 	for i, key := range [][]string{{""}, {"a b"}, {"a\tb"}, {"é"}, {strings.Repeat("k", 129)}, {"a", "b"}, {"\x7f"}} {

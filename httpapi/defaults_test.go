@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 )
 
@@ -78,17 +81,17 @@ func TestDocumentedDefaults(t *testing.T) {
 func noteDefaults(t *testing.T, name string, into map[string]bool) {
 	t.Helper()
 	type schema struct {
-		Ref         string `json:"$ref"`
+		Ref         string `yaml:"$ref"`
 		Description string
 		Properties  map[string]*schema
 		Items       *schema
-		AllOf       []*schema
-		OneOf       []*schema
+		AllOf       []*schema `yaml:"allOf"`
+		OneOf       []*schema `yaml:"oneOf"`
 	}
 	var doc struct {
 		Components struct{ Schemas map[string]*schema }
 	}
-	if err := json.Unmarshal(openAPIJSON, &doc); err != nil {
+	if err := yaml.Unmarshal(api.OpenAPI(), &doc); err != nil {
 		t.Fatal(err)
 	}
 	named := regexp.MustCompile(`when left out|[Bb]y default|Left out: |left out or null`)

@@ -2,9 +2,9 @@
 // and problem+json. It holds no rule of a leaderboard and no state but a few counters and encoded pages; everything else is behind
 // interfaces, each in the file of the handlers that need it.
 //
-// The contract is api/openapi.yaml. make generate makes its served forms, /openapi.json and /docs. Package apitest checks every
-// request and answer of the tests against it. Below are packages wire (the form of bodies, parameters, problems, cursors, ETags
-// and codings) and guard (which requests get in, and which resources they may use).
+// The contract is api/openapi.yaml. Package apitest checks every request and answer of the tests against it. Below are packages
+// wire (the form of bodies, parameters, problems, cursors, ETags and codings) and guard (which requests get in, and which resources
+// they may use).
 //
 // The files read in layers; each uses only files before it and on its own line.
 //
@@ -33,7 +33,7 @@
 //	runs.go                            builds, and checks of copies
 //	streams.go                         the common part of answers without an end
 //	export.go, member_data.go          whole boards, and all that is stored of a member
-//	health.go, status.go, docs.go      health, the status of boards, the manual
+//	health.go, status.go, site.go      health, the status of boards, pages for people
 //	config.go                          the needs of an API
 //	routes.go, crossorigin.go          the table of routes; pages of other origins
 //	server.go                          serving

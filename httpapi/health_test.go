@@ -65,9 +65,6 @@ func fakePages(api http.Handler) http.Handler {
 			}
 			w.WriteHeader(answer.Code)
 		}
-		if strings.HasPrefix(r.URL.Path, "/docs/") || strings.HasPrefix(r.URL.Path, "/problems/") {
-			w.WriteHeader(http.StatusNotFound)
-		}
 		_, _ = io.WriteString(w, strings.Split(r.URL.Path, "/")[1])
 	})
 }
@@ -84,18 +81,13 @@ func TestLost(t *testing.T) {
 		{http.MethodPost, "/boards/b/", browser, problem},
 		{http.MethodGet, "//here/", browser, problem},
 		{http.MethodHead, "/nothing", browser, "text/html"},
-		{http.MethodGet, "/docs/nothing", browser, "text/html"},
-		{http.MethodGet, "/docs/nothing", "*/*", problem},
-		{http.MethodGet, "/problems/nothing", browser, "text/html"},
-		{http.MethodGet, "/problems/nothing", "*/*", problem},
 		{http.MethodGet, "/nothing", "*/*", problem},
 		{http.MethodGet, "/nothing", "", problem},
 		{http.MethodGet, "/v1/nothing", browser, problem},
 		{http.MethodGet, "/nothing/../here", browser, problem},
 		{http.MethodPost, "/nothing", browser, problem},
 	} {
-		isManual := strings.HasPrefix(c.path, "/docs/") || strings.HasPrefix(c.path, "/problems/")
-		r := e.Do(apitest.Ask{Method: c.method, Path: c.path, Header: http.Header{"Accept": {c.accept}}, Undocumented: !isManual})
+		r := e.Do(apitest.Ask{Method: c.method, Path: c.path, Header: http.Header{"Accept": {c.accept}}, Undocumented: true})
 		if got := r.Header.Get("Content-Type"); got != c.want {
 			t.Errorf("%s %s for %q: %d %s, want %s", c.method, c.path, c.accept, r.Status, got, c.want)
 		}
@@ -108,7 +100,7 @@ func TestSlashAtTheEnd(t *testing.T) {
 		e := newEnv(t, func(c *Config) { c.Base = base })
 		for address, want := range map[string]string{
 			"/boards/b/": "/boards/b", "/boards/b/?lang=de&offset=100": "/boards/b?lang=de&offset=100", "/boards/a%2Fb/": "/boards/a%2Fb", "/console/": "/console",
-			"/docs/": "/docs", "/docs/boards/": "/docs/boards", "/problems/not-ranked/": "/problems/not-ranked", "/nothing/here/": "/nothing/here",
+			"/nothing/here/": "/nothing/here",
 		} {
 			r := e.Do(apitest.Ask{Method: http.MethodGet, Path: base + address, Header: http.Header{"Accept": {"text/html"}}, Undocumented: true})
 			if got := r.Header.Get("Location"); r.Status != http.StatusPermanentRedirect || got != base+want || r.Header.Get("Vary") != "Accept" {

@@ -22,8 +22,6 @@ type handlers struct {
 	exports  exportHandlers
 	erase    eraseHandlers
 	health   healthHandlers
-	pages    pageHandler
-	docs     docPages
 	status   statusHandlers
 }
 
@@ -42,7 +40,6 @@ func newHandlers(cfg *Config) *handlers {
 		erase:    eraseHandlers{cfg.Erasures},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
-	h.docs = newDocPages(cfg.Base, &h.pages)
 	h.status = statusHandlers{cfg.Catalog, cfg.Boards, cfg.Status, cfg.Build, cfg.Health, cfg.Purge, cfg.Streams, time.Now()}
 	return h
 }
@@ -56,7 +53,7 @@ func open(handle func(*Call) error) Route {
 func nowhere(code string) Route { return open(func(*Call) error { return wire.Reject(code, "") }) }
 
 // lost is the route of addresses without a route; browsers get a page.
-func (h *handlers) lost() Route { return open(func(c *Call) error { return h.pages.missing(c, "") }) }
+func lost() Route { return open(func(c *Call) error { return c.Missing("") }) }
 
 // routes returns the table.
 func (h *handlers) routes(metrics bool) []Route {
@@ -107,17 +104,12 @@ func (h *handlers) routes(metrics bool) []Route {
 
 		On("getLivez", livez),
 		On("getReadyz", h.health.readyz),
-		On("getOpenAPI", h.docs.openAPIJSON),
-		On("getOpenAPIYAML", h.docs.openAPIYAML),
-		On("getDocs", h.docs.reference),
-		On("getManualPage", h.docs.document),
-		On("getProblemPage", h.docs.problemPage),
 
-		On("getHome", h.pages.serve),
-		On("getBoardPage", h.pages.serve),
-		On("getBoardPicture", h.pages.picture),
-		On("getConsole", h.pages.serve),
-		On("getAsset", h.pages.serve),
+		On("getHome", showPage),
+		On("getBoardPage", showPage),
+		On("getBoardPicture", showPicture),
+		On("getConsole", showPage),
+		On("getAsset", showPage),
 	}
 	if metrics {
 		table = append(table, On("getMetrics", h.health.metricsPage))

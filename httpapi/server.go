@@ -37,11 +37,11 @@ func New(cfg Config) *API {
 			writer: cfg.Writer, limits: cfg.Limits,
 			values: newHeaderValues("Accept-Encoding"), shows: cfg.shows(),
 		},
-		handlers: h, unknown: h.lost(), wrongMethod: nowhere(wire.CodeMethod),
+		handlers: h, unknown: lost(), wrongMethod: nowhere(wire.CodeMethod),
 		preflight: open(preflight),
 	}
 	if cfg.Pages != nil {
-		h.pages.handler = cfg.Pages(http.HandlerFunc(a.answer))
+		a.shared.pages = cfg.Pages(http.HandlerFunc(a.answer))
 	}
 	a.routes = slices.Concat(h.routes(cfg.Metrics != nil), cfg.Routes)
 	if a.shared.cors = crossOrigin(cfg.CORSOrigins, a.routes); a.shared.cors != nil {

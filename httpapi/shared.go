@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"log/slog"
+	"net/http"
 	"sync"
 
 	"github.com/rs/cors"
@@ -27,7 +28,8 @@ type shared struct {
 	zippers wire.Zippers
 	values  headerValues
 	shows   []Show
-	cors    *cors.Cors // nil: pages of other origins may not use the API
+	cors    *cors.Cors   // nil: pages of other origins may not use the API
+	pages   http.Handler // of Config.Pages; nil: no pages
 }
 
 // admitter refuses submissions before their bodies are read, as Writer does.

@@ -48,7 +48,7 @@ func Config(f *apitest.Fake) httpapi.Config {
 	}
 }
 
-// Examples runs the lines for a shell that /docs has for routes, each on a separate server. before makes the subject of an
+// Examples runs the lines for a shell that the contract has for routes, each on a separate server. before makes the subject of an
 // example, and returns the example for it.
 func Examples(t *testing.T, routes []httpapi.Route, server func(testing.TB) *apitest.Env, before map[string]func(e *apitest.Env, line string) string) {
 	examples := apitest.Examples()

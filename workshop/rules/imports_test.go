@@ -97,10 +97,9 @@ func importRules() []importRule {
 			inTest: []string{"leaderboard/cache/topn", "leaderboard/cache/cachetest"}, // its lease and its copies across processes, on a real Redis
 		},
 		{
-			dir: "httpapi",
-			may: []string{"leaderboard/internal/csvcell", "leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "leaderboard/docs", "leaderboard/httpapi/internal/manual", "golang.org/x/sync/errgroup", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
-			// The writers and readers of the document, and the count of TCP segments.
-			inTest: []string{rankPkg, "leaderboard/httpapi/apitest", "leaderboard/internal/apidoc", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix"},
+			dir:    "httpapi",
+			may:    []string{"leaderboard/internal/csvcell", "leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "golang.org/x/sync/errgroup", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			inTest: []string{rankPkg, "leaderboard/httpapi/apitest", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix"}, // the document, and the count of TCP segments
 		},
 		{
 			dir: "internal/wire", may: []string{"leaderboard/api", nounsPkg, "leaderboard/internal/numbers", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/..."},
@@ -111,7 +110,6 @@ func importRules() []importRule {
 		{dir: "httpapi/apitest", may: []string{
 			"leaderboard/api", nounsPkg, guardPkg, wirePkg, "github.com/go-json-experiment/json/...", "leaderboard/store/storetest", "leaderboard/internal/apidoc", "github.com/getkin/kin-openapi/...", "github.com/santhosh-tekuri/jsonschema/v6",
 		}},
-		{dir: "httpapi/internal/manual", may: []string{"github.com/yuin/goldmark/..."}, inTest: []string{"leaderboard/docs"}},
 		{dir: "internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "api", may: []string{nounsPkg}},
 		{dir: "client", may: []string{"leaderboard/api", nounsPkg}, inTest: []string{"leaderboard/internal/apptest"}},
@@ -134,9 +132,9 @@ func featureRules() []importRule {
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
 				"leaderboard/api", "leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/cache", "leaderboard/cache/feed", "leaderboard/internal/bounded", "leaderboard/internal/names", oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/cache", "leaderboard/cache/feed", "leaderboard/internal/bounded", "leaderboard/internal/names", oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", "leaderboard/docs", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", "github.com/klauspost/compress/gzip", "github.com/yuin/goldmark/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
-			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
+			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "leaderboard/internal/apidoc", "go.yaml.in/yaml/v3", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
 		})
 	}
 	return append(rules, importRule{

@@ -8,6 +8,7 @@ import (
 	"leaderboard/features/events"
 	"leaderboard/features/friends"
 	"leaderboard/features/keys"
+	"leaderboard/features/manual"
 	"leaderboard/features/metadata"
 	"leaderboard/features/notices"
 	"leaderboard/features/pages"
@@ -42,6 +43,7 @@ func Features() []features.Feature {
 		keys.Feature(),       // keys of the API
 		signin.Feature(),     // people who sign in, and the sessions of their browsers
 		quotas.Feature(),     // how much a caller may ask
+		manual.Feature(),     // the contract, and pages about it
 		pages.Feature(),      // for people
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// TestManualExamples runs each line for a shell of /docs, as a reader would after filling in the server and a key.
-func TestManualExamples(t *testing.T) {
+// TestExamples runs the line for a shell of each route, as a reader would after filling in the server and a key.
+func TestExamples(t *testing.T) {
 	examples := apitest.Examples()
 	for _, rt := range routesOfEngine() {
 		operation := apitest.OperationOf(rt.Method, rt.Path)

@@ -1,4 +1,4 @@
-package httpapi
+package manual
 
 import (
 	"bytes"
@@ -6,22 +6,49 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
+	"io"
 	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"leaderboard/api"
+	"leaderboard/features"
+	"leaderboard/features/featuretest"
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/httpapi/internal/manual"
 	"leaderboard/internal/apidoc"
+	"leaderboard/internal/leaks"
 	"leaderboard/internal/wire"
 )
+
+func TestMain(m *testing.M) { os.Exit(leaks.Main(m)) }
+
+// newEnv returns an API with the routes of the manual and with pages, which have no page for addresses of the manual.
+func newEnv(t testing.TB, base string) *apitest.Env {
+	routes := Feature().Open(&features.Engine{Server: features.Server{Base: base}}).Routes
+	return featuretest.New(t, func(*apitest.Fake) []httpapi.Route { return routes }, func(c *httpapi.Config) {
+		c.Base, c.Pages = base, func(http.Handler) http.Handler { return http.HandlerFunc(page) }
+	})
+}
+
+// page answers as the pages for people do.
+func page(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	if strings.HasPrefix(r.URL.Path, "/docs/") || strings.HasPrefix(r.URL.Path, "/problems/") {
+		w.WriteHeader(http.StatusNotFound)
+	}
+	_, _ = io.WriteString(w, r.URL.Path)
+}
 
 // TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems, and the costs in
 // docs/quotas.md against the table of operations. With UPDATE_DOCS=1 it writes them.
@@ -38,7 +65,7 @@ func TestDocsAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quotas, err := os.ReadFile("../docs/quotas.md")
+	quotas, err := os.ReadFile("../../docs/quotas.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +73,7 @@ func TestDocsAreCurrent(t *testing.T) {
 		file            string
 		current, served []byte
 	}{
-		{"../docs/quotas.md", withHeavyWork(quotas), quotas},
+		{"../../docs/quotas.md", withHeavyWork(quotas), quotas},
 		{"web/openapi.json", doc.JSON(), openAPIJSON},
 		{"web/docs.html", page, docsHTML},
 		{"web/readme.txt", whatThisIs(t), introduction},
@@ -83,7 +110,7 @@ func withHeavyWork(page []byte) []byte {
 // whatThisIs returns the beginning of the README, up to its first picture or section.
 func whatThisIs(t *testing.T) []byte {
 	t.Helper()
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,15 +121,22 @@ func whatThisIs(t *testing.T) []byte {
 	return append(bytes.TrimSpace(readme[:end[0]]), '\n')
 }
 
-// TestDocs: the page has every route, schema and problem, its links lead somewhere, and it needs no other host.
+// TestDocs: the page has every route, its example, schema and problem, its links lead somewhere, and it needs no other host.
 func TestDocs(t *testing.T) {
-	e := newEnv(t)
+	e := newEnv(t, "")
 	r := e.Get(apitest.NoKey, "/docs").Want(200)
 	page := string(r.Body)
-	for _, rt := range routesOfEngine() {
-		if !strings.Contains(page, "<code>"+rt.Path+"</code>") {
-			t.Errorf("%s is missing", rt.Path)
+	for _, op := range api.Operations() {
+		if !strings.Contains(page, "<code>"+op.Path+"</code>") {
+			t.Errorf("%s is missing", op.Path)
 		}
+	}
+	shown := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?s)<article class="op" id="(\w+)">.*?<pre class="curl">(.*?)</pre>`).FindAllStringSubmatch(page, -1) {
+		shown[m[1]] = html.UnescapeString(regexp.MustCompile(`<[^>]+>`).ReplaceAllString(m[2], ""))
+	}
+	if examples := apitest.Examples(); !maps.Equal(shown, examples) {
+		t.Errorf("%d operations have examples, want %d", len(shown), len(examples))
 	}
 	doc, _ := apitest.Document()
 	for name := range doc.Components.Schemas {
@@ -183,19 +217,19 @@ var notText = regexp.MustCompile(`(?s)<(script|pre|code)\b.*?</(?:script|pre|cod
 // TestManual: each document of docs is a page with the style and the script of the reference, its links lead somewhere, and the search
 // knows each of its headings.
 func TestManual(t *testing.T) {
-	e := newEnv(t)
-	files, err := filepath.Glob("../docs/*.md")
-	decisions, failed := filepath.Glob("../docs/decisions/*.md")
+	e := newEnv(t, "")
+	files, err := filepath.Glob("../../docs/*.md")
+	decisions, failed := filepath.Glob("../../docs/decisions/*.md")
 	if files = append(files, decisions...); err != nil || failed != nil || len(files) < 20 {
 		t.Fatalf("%d documents, %v, %v", len(files), err, failed)
 	}
-	var sections []manual.Section
+	var sections []section
 	if err := json.Unmarshal(e.Get(apitest.NoKey, "/docs/search.json").Want(200).Body, &sections); err != nil {
 		t.Fatal(err)
 	}
 	ids, links := map[string]bool{}, map[string]string{} // PATH#ID of all pages; links, and a page that has each
 	for _, file := range files {
-		path := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(file, "../docs/"), ".md"), "/", "-")
+		path := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(file, "../../docs/"), ".md"), "/", "-")
 		path = "/docs/" + strings.NewReplacer("-README", "", "README", "start").Replace(path)
 		r := e.Get(apitest.NoKey, path).Want(200)
 		page := string(r.Body)
@@ -236,13 +270,12 @@ func TestManual(t *testing.T) {
 			t.Errorf("the search does not know %s", want)
 		}
 	}
-	e.Get(apitest.NoKey, "/docs/no-such").WantProblem(404, wire.CodeNotFound)
 }
 
 // TestManualIsSentOnce: pages and the document come with an ETag, compressed for clients that take that, and not at all for clients that
 // has them.
 func TestManualIsSentOnce(t *testing.T) {
-	e := newEnv(t)
+	e := newEnv(t, "")
 	for _, path := range []string{"/docs", "/docs/boards", "/openapi.json", "/openapi.yaml", "/problems/not-ranked"} {
 		plain := e.Get(apitest.NoKey, path).Want(200)
 		zipped := e.Do(apitest.Ask{Method: "GET", Path: path, Header: http.Header{"Accept-Encoding": {"gzip"}}}).Want(200)
@@ -268,17 +301,92 @@ func TestManualIsSentOnce(t *testing.T) {
 
 // TestProblemPages: each problem has a page in the style of the manual, which it leads to.
 func TestProblemPages(t *testing.T) {
-	e := newEnv(t)
-	manual := string(e.Get(apitest.NoKey, "/docs").Body)
+	e := newEnv(t, "")
+	reference := string(e.Get(apitest.NoKey, "/docs").Body)
 	for i := range wire.Kinds {
 		r := e.Get(apitest.NoKey, wire.Kinds[i].Type("")).Want(200)
 		page := string(r.Body)
+		if !strings.Contains(page, "<h1>") || !strings.Contains(page, strconv.Itoa(wire.Kinds[i].Status)) {
+			t.Errorf("the page of %s is %s", wire.Kinds[i].Code, page)
+		}
 		checkPage(t, page, r.Header.Get("Content-Security-Policy"))
 		for _, m := range regexp.MustCompile(`href="/docs#([^"]+)"`).FindAllStringSubmatch(page, -1) {
-			if !strings.Contains(manual, `id="`+m[1]+`"`) {
+			if !strings.Contains(reference, `id="`+m[1]+`"`) {
 				t.Errorf("%s: the link /docs#%s leads nowhere", wire.Kinds[i].Code, m[1])
 			}
 		}
 	}
-	e.Get(apitest.NoKey, "/problems/no-such").WantProblem(404, wire.CodeNotFound)
+}
+
+// TestServedDocument: the served YAML is openapi.yaml, and the JSON has the same content.
+func TestServedDocument(t *testing.T) {
+	e := newEnv(t, "")
+	var served, written any
+	if got := e.Get(apitest.NoKey, "/openapi.yaml").Want(http.StatusOK); !bytes.Equal(got.Body, api.OpenAPI()) {
+		t.Error("/openapi.yaml is not openapi.yaml")
+	}
+	e.Get(apitest.NoKey, "/openapi.json").Want(http.StatusOK).Decode(&served)
+	if err := yaml.Unmarshal(api.OpenAPI(), &written); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apitest.Reply{T: t, Body: text}.Decode(&written)
+	if !reflect.DeepEqual(served, written) {
+		t.Error("/openapi.json and openapi.yaml differ")
+	}
+}
+
+// TestBasePath: below a path, all addresses in pages and in the document are below it, types of problems too.
+func TestBasePath(t *testing.T) {
+	e := newEnv(t, "/games")
+	get := func(path string) string {
+		t.Helper()
+		return string(e.Do(apitest.Ask{Method: http.MethodGet, Path: path, Undocumented: true}).Want(http.StatusOK).Body)
+	}
+	for path, want := range map[string]string{"/games/openapi.json": `"servers":[{"url":"/games"}]`, "/games/openapi.yaml": "servers:\n  - url: /games\n", "/games/docs": `href="/games/docs/start"`, "/games/docs/start": `href="/games/docs/boards`, "/games/problems/not-ranked": `href="/games/docs#errors"`} {
+		body := get(path)
+		if !strings.Contains(body, want) {
+			t.Errorf("%s: no %s", path, want)
+		}
+		for _, link := range regexp.MustCompile(`<[a-z]+ [^<>]*(?:href|src|action)="(/[^"]*)"`).FindAllStringSubmatch(body, -1) {
+			if !strings.HasPrefix(link[1], "/games/") {
+				t.Errorf("%s leads to %s", path, link[1])
+			}
+		}
+	}
+	if doc := get("/games/openapi.json"); !strings.Contains(doc, `"/games/problems/not-ranked"`) || strings.Contains(doc, `"/problems/not-ranked`) {
+		t.Error("openapi.json has other types of problems than the answers")
+	}
+	if doc := get("/games/openapi.yaml"); !strings.Contains(doc, "\n        - /games/problems/not-ranked\n") || !strings.Contains(doc, "\n  /problems/{code}:\n") {
+		t.Error("openapi.yaml has other types of problems than the answers")
+	}
+}
+
+// TestMissing: a browser that asks for a page that the manual lacks gets a page for people, every other caller the problem; a slash at
+// the end of an address is one too many.
+func TestMissing(t *testing.T) {
+	e := newEnv(t, "")
+	browser := http.Header{"Accept": {"text/html"}}
+	for path, detail := range map[string]string{"/docs/nothing": "The manual has no such page.", "/problems/nothing": "No problem has this code."} {
+		if p := e.Get(apitest.NoKey, path).WantProblem(404, wire.CodeNotFound); p.Detail != detail {
+			t.Errorf("%s: %q, want %q", path, p.Detail, detail)
+		}
+		if r := e.Do(apitest.Ask{Method: http.MethodGet, Path: path, Header: browser}).Want(404); string(r.Body) != path || r.Header.Get("Vary") != "Accept" {
+			t.Errorf("%s: a browser gets %s, Vary %q", path, r.Body, r.Header.Get("Vary"))
+		}
+	}
+	for _, path := range []string{"/docs", "/docs/boards", "/problems/not-ranked"} {
+		r := e.Do(apitest.Ask{Method: http.MethodGet, Path: path + "/", Header: browser, Undocumented: true}).Want(http.StatusPermanentRedirect)
+		if to := r.Header.Get("Location"); to != path {
+			t.Errorf("%s/ leads to %q", path, to)
+		}
+	}
+}
+
+// TestExamples runs the examples of the manual's own routes.
+func TestExamples(t *testing.T) {
+	featuretest.Examples(t, routes(""), func(t testing.TB) *apitest.Env { return newEnv(t, "") }, nil)
 }

@@ -1,4 +1,3 @@
-// Package manual makes the pages of the manual of documents in Markdown.
 package manual
 
 import (
@@ -23,8 +22,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Base is the path of the reference of the API. The paths of the manual's pages are below it.
-const Base = "/docs"
+// reference is the path of the reference of the API. The paths of the manual's pages are below it.
+const reference = "/docs"
 
 // contents is the document whose table has the others in their order, under headings in bold. Its own page is named start.
 const (
@@ -32,7 +31,7 @@ const (
 	start    = "start"
 )
 
-//go:embed page.html
+//go:embed web/page.html
 var pageTemplate string
 
 // focusable lets readers scroll wide elements by keys.
@@ -60,24 +59,12 @@ type library struct {
 	titles map[string]string // of files by their names, and of their sections: boards.md#labels
 }
 
-// Page is a document as a page.
-type Page struct {
-	Name string // last part of its path
-	HTML []byte
-}
-
-// Section is a heading and the text below it, up to the next heading.
-type Section struct {
+// section is a heading and the text below it, up to the next heading.
+type section struct {
 	Href  string `json:"href"`
 	Title string `json:"title"`
 	Under string `json:"under"` // title of the page
 	Text  string `json:"text"`
-}
-
-// Manual is all pages, and the data of their search.
-type Manual struct {
-	Pages  []Page
-	Search []byte // JSON, an array of Section
 }
 
 // document is a page that is being made.
@@ -86,7 +73,7 @@ type document struct {
 	file        string
 	Body        template.HTML
 	Headings    []heading // of the second level
-	sections    []Section
+	sections    []section
 }
 
 type heading struct{ ID, Title string }
@@ -97,16 +84,16 @@ type group struct {
 	Documents []*document
 }
 
-// New makes the manual of the documents in files. Its start has intro, in the Markdown of the repository's README, above the
-// contents. Style and script go into each page.
-func New(files fs.FS, intro []byte, style, script string) (*Manual, error) {
+// render makes a page of each document in files, by the last part of its path, and the data of their search: JSON, an array of
+// sections. The start has intro, in the Markdown of the repository's README, above the contents. Style and script go into each page.
+func render(files fs.FS, intro []byte, style, script string) (pages map[string][]byte, search []byte, err error) {
 	groups, err := groupsOf(files)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	lib := &library{files, intro, map[string]string{openAPI: "the reference"}}
 	if err := lib.readTitles(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	documents := lib.decisions()
 	for _, g := range groups {
@@ -114,12 +101,12 @@ func New(files fs.FS, intro []byte, style, script string) (*Manual, error) {
 	}
 	page, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
-		return nil, fmt.Errorf("manual: parse the template: %w", err)
+		return nil, nil, fmt.Errorf("manual: parse the template: %w", err)
 	}
-	m, sections := &Manual{}, []Section{}
+	pages, sections := map[string][]byte{}, []section{}
 	for _, d := range documents {
 		if err := d.read(lib); err != nil {
-			return nil, fmt.Errorf("manual: %s: %w", d.Name, err)
+			return nil, nil, fmt.Errorf("manual: %s: %w", d.Name, err)
 		}
 		if !d.isDecision() && d.Name != start { // its contents repeat words of all other pages
 			sections = append(sections, d.sections...)
@@ -129,12 +116,12 @@ func New(files fs.FS, intro []byte, style, script string) (*Manual, error) {
 		var out bytes.Buffer
 		err := page.Execute(&out, map[string]any{"Style": template.CSS(style), "Script": template.JS(script), "Groups": groups, "Page": d})
 		if err != nil {
-			return nil, fmt.Errorf("manual: %s: %w", d.Name, err)
+			return nil, nil, fmt.Errorf("manual: %s: %w", d.Name, err)
 		}
-		m.Pages = append(m.Pages, Page{d.Name, out.Bytes()})
+		pages[d.Name] = out.Bytes()
 	}
-	m.Search, err = json.Marshal(sections)
-	return m, err
+	search, err = json.Marshal(sections)
+	return pages, search, err
 }
 
 // groupsOf returns the documents that the contents name, each once, in their order.
@@ -271,7 +258,7 @@ func (d *document) cut(tree ast.Node, source []byte) {
 		case h.Level == 2:
 			d.Headings = append(d.Headings, heading{id, title})
 		}
-		d.sections = append(d.sections, Section{Href: Base + "/" + d.Name + "#" + id, Title: title, Under: d.Title})
+		d.sections = append(d.sections, section{Href: reference + "/" + d.Name + "#" + id, Title: title, Under: d.Title})
 	}
 }
 
@@ -342,13 +329,13 @@ func (l *library) target(folder, link string) string {
 	name = path.Join(folder, strings.TrimPrefix(name, "docs/")) // with it in the introduction
 	switch {
 	case name == openAPI:
-		return Base
+		return reference
 	case name == readme:
-		return Base + "/" + start
+		return reference + "/" + start
 	case l.titles[name] == "":
 		return ""
 	}
-	to := Base + "/" + pageOf(name)
+	to := reference + "/" + pageOf(name)
 	if cut {
 		to += "#" + fragment
 	}

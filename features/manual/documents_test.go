@@ -9,16 +9,16 @@ import (
 	"leaderboard/docs"
 )
 
-// TestManual: the start says what this is, no page shows the name of a file in the place of a title or a link that leads nowhere, and no
+// TestRender: the start says what this is, no page shows the name of a file in the place of a title or a link that leads nowhere, and no
 // heading of the menu is empty. Decisions have pages that the search does not know.
-func TestManual(t *testing.T) {
-	m, err := New(docs.Files, []byte("# What this is\n\nA [tutorial](docs/tutorial.md).\n"), "", "")
+func TestRender(t *testing.T) {
+	made, search, err := render(docs.Files, []byte("# What this is\n\nA [tutorial](docs/tutorial.md).\n"), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	pages := map[string]string{"": ""} // the reference
-	for _, p := range m.Pages {
-		pages[p.Name] = string(p.HTML)
+	for name, page := range made {
+		pages[name] = string(page)
 	}
 	if got := pages[start]; !strings.Contains(got, `<h1 id="what-this-is">`) || !strings.Contains(got, `<a href="/docs/tutorial">tutorial</a>`) || !strings.Contains(got, `<h2 id="the-manual">`) {
 		t.Errorf("the start is not what this is, then the manual:\n%.500s", got)
@@ -42,12 +42,12 @@ func TestManual(t *testing.T) {
 	if _, text, _ := strings.Cut(pages["settings"], "<h1"); !regexp.MustCompile(`^[^\n]*\n<h2[^\n]*\n<table`).MatchString(text) {
 		t.Errorf("the page of settings begins with something else:\n%.300s", text)
 	}
-	var sections []Section
-	if err := json.Unmarshal(m.Search, &sections); err != nil {
+	var sections []section
+	if err := json.Unmarshal(search, &sections); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range sections {
-		if strings.HasPrefix(s.Href, Base+"/decisions") {
+		if strings.HasPrefix(s.Href, reference+"/decisions") {
 			t.Errorf("the search finds %s", s.Href)
 		}
 	}
