@@ -9,11 +9,16 @@ import (
 	"leaderboard/rank"
 )
 
+// KeptReader reads a feature's data next to entries.
+type KeptReader interface {
+	// ReadKept returns the data kept with entries of a period, in the entries' order; "": no data.
+	ReadKept(ctx context.Context, d *mysql.DB, q mysql.Querier, period int64, of []rank.Key) ([]string, error)
+}
+
 // Kept is a feature's data next to entries, in separate rows by period and member: they are read at one state with the
 // entries, and deleted after them. A part of submissions with these methods is used; at most one part has them.
 type Kept interface {
-	// ReadKept returns the data kept with entries of a period, in the entries' order; "": no data.
-	ReadKept(ctx context.Context, d *mysql.DB, q mysql.Querier, period int64, of []rank.Key) ([]string, error)
+	KeptReader
 	// PurgeKept deletes up to limit rows of periods that nobody reads any longer, and returns their number.
 	PurgeKept(ctx context.Context, tx *sqlx.Tx, periods []int64, limit int) (int, error)
 	// ForgetKept returns the statement that deletes the rows of a member in periods.

@@ -1,5 +1,5 @@
 // Package entries reads and writes the rows of entries and of the change log: ranges of the order, statements that count
-// and read in them, and the content of the log's rows. Scores and tiebreaks are stored so that higher is better
+// and read in them, whole periods, and the content of the log's rows. Scores and tiebreaks are stored so that higher is better
 // (rank.Codec.Stored), and so every query orders by (score DESC, tiebreak DESC, created_time ASC, member ASC), the order of
 // the index entries_order and of rank.Key.
 package entries

@@ -3,7 +3,6 @@ package read
 import (
 	"context"
 
-	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
@@ -26,23 +25,18 @@ func (b *questionBatch) addKept(ctx context.Context) error {
 			list = append(list, out.Members.All()...)
 		}
 	}
+	if b.reader.kept == nil || len(list) == 0 {
+		return nil
+	}
 	keys := make([]rank.Key, len(list))
 	for i, r := range list {
 		keys[i] = b.codec.Key(r.Entry)
 	}
-	texts, err := b.reader.readKept(ctx, b.q, b.ref.ID, keys)
+	texts, err := b.reader.kept.ReadKept(ctx, b.reader.db, b.q, b.ref.ID, keys)
 	for i := range texts {
 		list[i].Metadata = texts[i]
 	}
 	return err
-}
-
-// readKept returns the data kept with entries, nil if nothing keeps any.
-func (s *Reader) readKept(ctx context.Context, q mysql.Querier, period int64, keys []rank.Key) ([]string, error) {
-	if s.kept == nil || len(keys) == 0 {
-		return nil, nil
-	}
-	return s.kept.ReadKept(ctx, s.db, q, period, keys)
 }
 
 func withKept(a *question) bool {

@@ -1,6 +1,6 @@
 // Package read answers questions about the entries of periods, each exact at the state that it reports: pages, members,
-// scores, distributions, combined rankings, and the export of a period. The data for one answer, or for the answers of one
-// batch, are read in a REPEATABLE READ, READ ONLY transaction, which sees one state.
+// scores, distributions, combined rankings, and whole periods. The data for one answer, or for the answers of one batch, are
+// read in a REPEATABLE READ, READ ONLY transaction, which sees one state.
 //
 // Read view.go (a period in such a transaction), then ask.go (a batch of questions) with page.go, count.go, dense.go and
 // moves.go (their parts) and scans.go (counting without a rank index). The other files are questions of another kind.

@@ -2,7 +2,6 @@ package read
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -14,19 +13,12 @@ import (
 	"leaderboard/rank"
 )
 
-const (
-	// snapshotChunk is how many entries one statement of a snapshot reads. The server sends the first of them while it looks for the last.
-	snapshotChunk = 10_000
-	// snapshotPart is how many entries its reader gets at a time.
-	snapshotPart = 1000
-)
-
 // Snapshot reads the best entries of a period, at most limit, in one state: begin gets the state first, then rows gets the
 // sort keys in order, in parts of at most 1000. An error of either ends the snapshot and is returned unchanged. The
 // snapshot holds a connection and, on the server, old row versions: begin and rows should be quick.
 func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
-	read := func(context.Context, mysql.Querier, []rank.Key) ([]string, error) { return nil, nil }
-	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, read, func(keys []rank.Key, _ []string) error { return rows(keys) })
+	whole := entries.Snapshot{DB: s.db, Open: s.db.Snapshot, Period: &ref, Limit: limit}
+	return whole.Read(ctx, begin, func(keys []rank.Key, _ []string) error { return rows(keys) })
 }
 
 // Export is Snapshot of all entries, for a reader that may be slow: few run at once, on connections that nothing else waits
@@ -36,12 +28,11 @@ func (s *Reader) Export(
 ) error {
 	codec := rank.CodecOf(ref.Rules)
 	var part []leaderboard.Entry
-	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, func(ctx context.Context, q mysql.Querier, keys []rank.Key) ([]string, error) {
-		if !metadata {
-			return nil, nil
-		}
-		return s.readKept(ctx, q, ref.ID, keys)
-	}, func(keys []rank.Key, bodies []string) error {
+	whole := entries.Snapshot{DB: s.db, Open: s.db.LongSnapshot, Period: &ref, Limit: math.MaxInt}
+	if metadata && s.kept != nil {
+		whole.Kept = s.kept
+	}
+	return whole.Read(ctx, begin, func(keys []rank.Key, bodies []string) error {
 		part = part[:0]
 		for _, key := range keys {
 			e, err := codec.Entry(key)
@@ -52,101 +43,6 @@ func (s *Reader) Export(
 		}
 		return list(part, bodies)
 	})
-}
-
-// snapshotRows are entries of a snapshot, with the additional data of each.
-type snapshotRows struct {
-	keys   []rank.Key
-	bodies []string
-}
-
-// readAll reads the entries of a period, and the additional data of each part of them, while rows works on the parts
-// before.
-func (s *Reader) readAll(
-	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, limit int,
-	begin func(leaderboard.State) error, more func(context.Context, mysql.Querier, []rank.Key) ([]string, error), rows func([]rank.Key, []string) error,
-) error {
-	if !ref.HasRow() {
-		return begin(leaderboard.StateWithoutRow(&ref))
-	}
-	var callback error
-	err := s.snapshot(ctx, open, ref, func(q mysql.Querier, state leaderboard.State) error {
-		if callback = begin(state); callback != nil {
-			return callback
-		}
-		parts, ended, failed := make(chan snapshotRows), make(chan struct{}), make(chan error, 1)
-		go func() {
-			defer close(parts)
-			failed <- s.readParts(ctx, q, ref.ID, limit, more, parts, ended)
-		}()
-		defer func() { // also when rows panics: the snapshot ends after its reader
-			close(ended)
-			for range parts { //nolint:revive // until it is closed
-			}
-		}()
-		for part := range parts {
-			if callback = rows(part.keys, part.bodies); callback != nil {
-				return callback
-			}
-		}
-		return <-failed
-	})
-	if callback != nil {
-		return callback
-	}
-	return mysql.Translate(ctx, "snapshot", err)
-}
-
-// readParts sends the entries of a period, at most limit, to parts, until the reader of parts has ended.
-func (s *Reader) readParts(
-	ctx context.Context, q mysql.Querier, periodID int64, limit int,
-	more func(context.Context, mysql.Querier, []rank.Key) ([]string, error), parts chan<- snapshotRows, ended <-chan struct{},
-) error {
-	from := entries.Beginning()
-	for limit > 0 {
-		n := min(limit, snapshotChunk)
-		scan := entries.Scan{Range: entries.Range{From: from, To: entries.End()}, Limit: n}
-		keys, err := scan.Keys(ctx, s.db, q, periodID)
-		if err != nil || len(keys) == 0 {
-			return err
-		}
-		for part := range slices.Chunk(keys, snapshotPart) {
-			bodies, err := more(ctx, q, part)
-			if err != nil {
-				return err
-			}
-			select {
-			case parts <- snapshotRows{part, bodies}:
-			case <-ended:
-				return nil
-			}
-		}
-		if limit -= len(keys); len(keys) < n {
-			return nil
-		}
-		if from, err = entries.KeyBound(keys[len(keys)-1], true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Reader) snapshot(
-	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, fn func(mysql.Querier, leaderboard.State) error,
-) error {
-	tx, err := open(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	state, err := entries.StateOf(ctx, s.db, tx, ref.ID)
-	if err == nil && state.Incarnation != ref.Incarnation { // the id is another period's since a restore
-		err = leaderboard.ErrPeriodNotFound
-	}
-	if err != nil {
-		return err
-	}
-	return fn(tx, state)
 }
 
 // Changes reads the change log: at most limit commits after the state at fromSeq, in order. Errors: ErrPeriodNotFound;
