@@ -57,6 +57,7 @@ type Engine struct {
 	Writer  *store.Writer
 	Boards  *store.Boards
 	Entries *store.Entries
+	Members *store.Members
 	Sweeper store.Sweeper
 
 	Catalog     httpapi.Catalog
@@ -129,7 +130,7 @@ func Open(list []Feature, e *Engine) []Opened {
 // On opens features on a store alone, for tools and tests, and adds their members to it. Offered finds their offers.
 func On(s *store.Store, list []Feature) *Engine {
 	e := &Engine{
-		DB: s.Database(), Writer: s.Writer, Boards: s.Boards, Entries: s.Entries, Sweeper: s.Housekeeping.Sweeper(), BoardFinder: s.Boards,
+		DB: s.Database(), Writer: s.Writer, Boards: s.Boards, Entries: s.Entries, Members: s.Members, Sweeper: s.Housekeeping.Sweeper(), BoardFinder: s.Boards,
 		Alone: atOnce, Log: slog.New(slog.DiscardHandler),
 	}
 	opened := Open(list, e)

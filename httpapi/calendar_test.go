@@ -146,7 +146,6 @@ func TestNoSuchPeriod(t *testing.T) {
 		"daily/members/a/around?window=week":             "The board does not have window week, it has day, all_time, hour.",
 		"daily/scores/5/rank?window=week":                "The board does not have window week, it has day, all_time, hour.",
 		"daily/distribution?window=week":                 "The board does not have window week, it has day, all_time, hour.",
-		"daily/export?window=week":                       "The board does not have window week, it has day, all_time, hour.",
 		"daily/verify?window=week":                       "The board does not have window week, it has day, all_time, hour.",
 		"../rankings/top?boards=daily&window=week":       "The board does not have window week, it has day, all_time, hour.",
 		"../rankings/top?boards=daily&period=2026-11-21": "2026-11-21 has not begun, it does at 2026-11-20T23:00:00.000000Z.",
@@ -164,7 +163,6 @@ func TestNoSuchPeriod(t *testing.T) {
 		"daily/scores/5/rank?window=foo":                      "window " + windows,
 		"daily/distribution?window=foo":                       "window " + windows,
 		"daily/periods?window=foo":                            "window " + windows,
-		"daily/export?window=foo":                             "window " + windows,
 		"daily/verify?window=foo":                             "window " + windows,
 		"../rankings/top?boards=daily&window=foo":             "window " + windows,
 		"../rankings/members/a?boards=daily&window=foo":       "window " + windows,
@@ -234,10 +232,6 @@ func TestPeriodsWithoutRow(t *testing.T) {
 		if got := string(e.Post(apitest.ReadKey, day+"ranks"+period, `{"members":["a","b"]}`).Want(200).Body); !strings.Contains(got, `"entries":[],"not_ranked":["a","b"]`) {
 			t.Errorf("ranks%s: %s", period, got)
 		}
-		export := e.Get(apitest.AdminKey, day+"export"+period).Want(200)
-		if lines := strings.Split(strings.TrimSpace(string(export.Body)), "\n"); len(lines) != 1 || export.Header.Get("Leaderboard-Total") != "0" {
-			t.Errorf("export%s: %s", period, export.Body)
-		}
 	}
 	e.Post(apitest.AdminKey, day+"rebuild", `{"period":"previous"}`).WantProblem(404, wire.CodeNoPeriod)
 	e.Put(apitest.AdminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-11-23T00:00:00Z","ends_at":"2026-11-23T10:00:00Z"}]}`).Want(201)
@@ -290,7 +284,6 @@ func TestPreviousOfAYoungBoard(t *testing.T) {
 			e.Get(apitest.NoKey, board+"scores/5/rank"+query).Want(200)
 			e.Get(apitest.NoKey, board+"distribution"+query).Want(200)
 			e.Post(apitest.ReadKey, board+"ranks"+query, `{"members":["a"]}`).Want(200)
-			e.Get(apitest.AdminKey, board+"export"+query).Want(200)
 			e.Get(apitest.NoKey, "/v1/rankings/top?boards=young&window="+window+"&period="+period).Want(200)
 			e.Get(apitest.AdminKey, board+"verify"+query).WantProblem(404, wire.CodeNoPeriod) // there is nothing to compare
 		}

@@ -95,20 +95,3 @@ func TestCompressedOnce(t *testing.T) {
 		first = kept.zipped.Load()
 	}
 }
-
-// TestCompressedExport: a compressed export has the content of the plain one. (Exports that are broken off are compressed, too:
-// the client of package http asks for it.)
-func TestCompressedExport(t *testing.T) {
-	e := manyEntries(t)
-	for _, path := range []string{"export", "export?format=jsonl"} {
-		path = "/v1/boards/many/" + path
-		plain := e.Get(apitest.AdminKey, path).Want(200)
-		zipped := e.Do(apitest.Ask{Method: "GET", Path: path, Key: apitest.AdminKey, Header: http.Header{"Accept-Encoding": {"gzip"}}}).Want(200)
-		if !bytes.Equal(plain.Body, zipped.Body) || len(zipped.Zipped) == 0 || len(zipped.Zipped) > len(plain.Body)/2 {
-			t.Errorf("%s: %d bytes, compressed %d, of %d", path, len(plain.Body), len(zipped.Zipped), len(zipped.Body))
-		}
-		if plain.Header.Get("Vary") != "Accept-Encoding" || zipped.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s: Vary is %q", path, zipped.Header.Get("Vary"))
-		}
-	}
-}

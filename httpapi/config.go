@@ -16,22 +16,20 @@ import (
 type Config struct {
 	// The dependencies: all methods may be called concurrently, and block until they have an answer or ctx ends. Any of them may
 	// fail with ErrUnavailable or ErrOverloaded.
-	Catalog    Catalog
-	Rankings   Rankings
-	Feed       Feed
-	Writer     Writer
-	Boards     Boards
-	Periods    Periods
-	Refresher  Refresher
-	Runs       Runs
-	Derived    Derivations
-	Exports    Exports
-	Hidden     Hides
-	MemberData MemberData
-	Erasures   Erasures
-	Friends    Friends
-	Plays      Plays
-	Status     BoardStatus
+	Catalog   Catalog
+	Rankings  Rankings
+	Feed      Feed
+	Writer    Writer
+	Boards    Boards
+	Periods   Periods
+	Refresher Refresher
+	Runs      Runs
+	Derived   Derivations
+	Hidden    Hides
+	Erasures  Erasures
+	Friends   Friends
+	Plays     Plays
+	Status    BoardStatus
 
 	// Streams bound answers without an end; nil: as many as Limits has.
 	Streams *Streams

@@ -73,7 +73,7 @@ func TestCrossOrigin(t *testing.T) {
 	t.Parallel()
 	e := crossOriginEnv(t, gameOrigin, otherOrigin)
 	etag := e.Get(apitest.NoKey, "/v1/boards/b/top").Want(200).Header.Get("Etag")
-	for _, path := range []string{"/v1/boards/b/top", "/v1/boards/b/members/5", "/v1/boards/none/top", "/v1/boards", "/v1/members/m/data", "/v1/nothing", "/v1/boards/b/export"} {
+	for _, path := range []string{"/v1/boards/b/top", "/v1/boards/b/members/5", "/v1/boards/none/top", "/v1/boards", "/v1/runs", "/v1/nothing", "/v1/boards/b/verify"} {
 		for _, encoding := range []string{"gzip", "identity"} {
 			for _, origin := range []string{gameOrigin, otherOrigin, strangeOrigin, "null", "", gameOrigin} {
 				header := http.Header{"Accept-Encoding": {encoding}}

@@ -32,7 +32,6 @@
 //	erase.go                           erasing members
 //	runs.go                            builds, and checks of copies
 //	streams.go                         the common part of answers without an end
-//	export.go, member_data.go          whole boards, and all that is stored of a member
 //	health.go, status.go, site.go      health, the status of boards, pages for people
 //	config.go                          the needs of an API
 //	routes.go, crossorigin.go          the table of routes; pages of other origins

@@ -23,8 +23,8 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	f := newFake()
 	cfg := Config{
 		Pages:   fakePages,
-		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f, Exports: f,
-		Hidden: f, MemberData: f, Erasures: f, Friends: f, Sessions: Sessions{People: fakePeople{}, Cookie: sessionCookie, Site: "http://localhost"},
+		Catalog: f, Rankings: f, Feed: f, Writer: f, Boards: f, Periods: f, Refresher: f, Runs: f, Derived: f,
+		Hidden: f, Erasures: f, Friends: f, Sessions: Sessions{People: fakePeople{}, Cookie: sessionCookie, Site: "http://localhost"},
 		Status: f, Keyring: f.Keyring, Players: f.Players, Build: Build{"v1", "abc"},
 		Health:       func(context.Context) Health { return f.health },
 		Metrics:      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),

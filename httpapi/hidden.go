@@ -27,7 +27,8 @@ type Hides interface {
 // hiddenHandlers hide members and show them again.
 type hiddenHandlers struct{ hides Hides }
 
-func showHidden(h *leaderboard.HiddenMember) api.HiddenMember {
+// ShowHidden returns a hidden member as answers show it.
+func ShowHidden(h *leaderboard.HiddenMember) api.HiddenMember {
 	return api.HiddenMember{Member: h.Member, Board: h.Board, Reason: h.Reason, Actor: h.Actor, HiddenAt: h.HiddenAt.Time()}
 }
 
@@ -65,7 +66,7 @@ func (h *hiddenHandlers) hide(c *Call) error {
 	if err != nil {
 		return wire.WriteError(err)
 	}
-	return c.SendJSON(http.StatusOK, showHidden(&hide))
+	return c.SendJSON(http.StatusOK, ShowHidden(&hide))
 }
 
 // restore answers DELETE …/members/{member}/hidden and DELETE /v1/members/{member}/hidden.
@@ -122,7 +123,7 @@ func (h *hiddenHandlers) list(c *Call) error {
 			}
 		}
 	}
-	return SendList(c, "hidden", hidden, limit, showHidden, func(last *leaderboard.HiddenMember) string {
+	return SendList(c, "hidden", hidden, limit, ShowHidden, func(last *leaderboard.HiddenMember) string {
 		return of.Cursor(strconv.FormatInt(last.BoardID, 10) + " " + last.Member)
 	})
 }

@@ -13,8 +13,6 @@ type Limits struct {
 	BodyTimeout    time.Duration // for a body to come, longer only while it comes at a least rate; default 5s
 	MaxConcurrent  int           // requests of /v1 served at the same time, default 4096; beyond: 503 overloaded
 	MaxStreams     int           // streams that are open at once, default 4096; beyond: 503 overloaded
-	MaxExports     int           // exports made at the same time, each with a connection to MySQL; default 2, beyond: 503
-	ExportStall    time.Duration // in which the client of an export must take a part of it, default 30s
 	RequestTimeout time.Duration // for one request, rebuilds with ?wait= aside; default 10s
 	StandingWait   time.Duration // for standings after a commit, default 50ms; later standings are null
 }
@@ -27,8 +25,6 @@ func (l Limits) withDefaults() Limits {
 		BodyTimeout:    cmp.Or(l.BodyTimeout, 5*time.Second),
 		MaxConcurrent:  cmp.Or(l.MaxConcurrent, 4096),
 		MaxStreams:     cmp.Or(l.MaxStreams, 4096),
-		MaxExports:     cmp.Or(l.MaxExports, 2),
-		ExportStall:    cmp.Or(l.ExportStall, 30*time.Second),
 		RequestTimeout: cmp.Or(l.RequestTimeout, 10*time.Second),
 		StandingWait:   cmp.Or(l.StandingWait, 50*time.Millisecond),
 	}

@@ -12,7 +12,7 @@ import (
 // rules.
 func (h *combinedReader) standings(c *Call) error {
 	member := c.Params.Member()
-	kept, most := keptAmong(c.requestedShows()), leaderboard.MaxStandings
+	kept, most := c.Kept(), leaderboard.MaxStandings
 	if kept != nil {
 		most = MaxKeptBoards
 	}

@@ -138,7 +138,7 @@ func TestChargedFor(t *testing.T) {
 		{"GET", "/v1/rankings/top?boards=b,c,d,e&cursor=x", "", 1, 0, 4},
 		{"GET", "/v1/rankings/members/m?boards=b,c,d", "", 1, 0, 3},
 		{"GET", "/v1/rankings/members/m/around?boards=b,c,d,e", "", 1, 0, 4},
-		{"GET", "/v1/boards/b/export", "", 1, 0, 10},
+		{"GET", "/v1/boards/b/verify", "", 1, 0, 10},
 		{"POST", "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1}]}`, 1, 1, 0},
 		{"POST", "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1},{"member":"b","score":1},{"member":"c","score":1}]}`, 1, 3, 0},
 		{"POST", "/v1/scores", `{"entries":[{"board":"b","member":"a","score":1},{"board":"b","member":"b","score":1}]}`, 1, 2, 0},
@@ -166,9 +166,9 @@ func TestDeniedIsCharged(t *testing.T) {
 	e := newEnv(t, withCharges(q))
 	e.Board("b", leaderboard.Rules{})
 	some := e.Key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
-	e.Get(apitest.ReadKey, "/v1/boards/b/export").WantProblem(http.StatusForbidden, wire.CodeForbidden)
-	e.Get(apitest.NoKey, "/v1/boards/b/export").WantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
-	e.Get(some, "/v1/members/m/data").WantProblem(http.StatusForbidden, wire.CodeForbidden)
+	e.Get(apitest.ReadKey, "/v1/boards/b/verify").WantProblem(http.StatusForbidden, wire.CodeForbidden)
+	e.Get(apitest.NoKey, "/v1/boards/b/verify").WantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
+	e.Delete(some, "/v1/members/m").WantProblem(http.StatusForbidden, wire.CodeForbidden)
 	if got := e.Do(apitest.Ask{Method: http.MethodDelete, Path: "/v1/boards/b", Key: some}); got.Status != http.StatusForbidden || got.Header.Get("RateLimit") == "" {
 		t.Errorf("%d, %v", got.Status, got.Header)
 	}
@@ -250,7 +250,7 @@ func TestFailedAttempts(t *testing.T) {
 		e.Get(madeUp, "/v1/boards/b/top").WantProblem(http.StatusUnauthorized, wire.CodeUnauthorized)
 	}
 	for range 10 {
-		e.Get(apitest.NoKey, "/v1/members/m/data").WantProblem(http.StatusUnauthorized, wire.CodeUnauthorized) // no key is no attempt
+		e.Get(apitest.NoKey, "/v1/runs").WantProblem(http.StatusUnauthorized, wire.CodeUnauthorized) // no key is no attempt
 		e.Get(apitest.ReadKey, "/v1/boards/b/top").Want(http.StatusOK)
 	}
 	got := e.Get("guess", "/v1/boards/b/top")

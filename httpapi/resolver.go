@@ -153,6 +153,9 @@ func (c *Call) requestedShows() (list []Show) {
 	return list
 }
 
+// Kept returns the Kept that a request asks for; nil: none.
+func (c *Call) Kept() Kept { return keptAmong(c.requestedShows()) }
+
 // NotePeriod notes the period of the request, 0 for none yet, for RetryOutdated.
 func (c *Call) NotePeriod(id int64) { c.resolved = resolved{periodID: id} }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"leaderboard/api"
-	"leaderboard/internal/guard"
 	"leaderboard/internal/wire"
 )
 
@@ -19,7 +18,6 @@ type handlers struct {
 	past     pastReader
 	combined combinedReader
 	runs     runHandlers
-	exports  exportHandlers
 	erase    eraseHandlers
 	health   healthHandlers
 	status   statusHandlers
@@ -36,7 +34,6 @@ func newHandlers(cfg *Config) *handlers {
 		past:     pastReader{find, cfg.Rankings},
 		combined: combinedReader{find, reading, cfg.Hidden},
 		runs:     runHandlers{find, cfg.Boards, cfg.Runs, cfg.Derived, cfg.Refresher},
-		exports:  exportHandlers{find, cfg.Exports, cfg.MemberData, cfg.Limits.ExportStall, guard.NewPermits(cfg.Limits.MaxExports, tooManyExports(cfg.Limits.MaxExports))},
 		erase:    eraseHandlers{cfg.Erasures},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
@@ -93,13 +90,11 @@ func (h *handlers) routes(metrics bool) []Route {
 
 		On("startRebuild", h.runs.rebuild),
 		On("verifyCopy", h.runs.verify),
-		On("exportEntries", fresh(h.exports.export)),
 		On("getStatus", h.status.get),
 		On("listRuns", h.runs.list),
 		On("getRun", h.runs.get),
 
 		On("forgetMember", h.erase.erase),
-		On("getMemberData", h.exports.data),
 		On("getStandings", h.combined.standings),
 
 		On("getLivez", livez),

@@ -10,7 +10,6 @@ import (
 
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/trace"
-	"leaderboard/leaderboard"
 )
 
 // spans is a Tracer that writes its ended spans down.
@@ -46,13 +45,19 @@ func (s *span) IDs() (string, string) { return "t", "s" }
 // TestPanicsAreCounted: a panic is counted as 500 and ends the span of its request, also when part of an answer is out.
 func TestPanicsAreCounted(t *testing.T) {
 	all, status := &spans{}, 0
+	part := false
 	e := newEnv(t, func(c *Config) {
 		c.Tracer = all
+		c.Routes = []Route{On("exportEntries", func(c *Call) error {
+			if part {
+				c.SendNothing(http.StatusOK)
+			}
+			panic("secret of the inside")
+		})}
 		c.Observer = observed{request: func(a RequestInfo) { status = a.Status }}
 	})
-	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
-	for _, method := range []string{"Export", "Export part"} {
-		all.ended, status, e.fake.PanicsIn = nil, 0, method
+	for _, part = range []bool{false, true} {
+		all.ended, status = nil, 0
 		func() {
 			defer func() {
 				if p, ok := recover().(error); ok && !errors.Is(p, http.ErrAbortHandler) {
@@ -62,7 +67,7 @@ func TestPanicsAreCounted(t *testing.T) {
 			e.api.ServeHTTP(httptest.NewRecorder(), apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}.Request())
 		}()
 		if want := "GET /v1/boards/{board}/export 500 failed: true"; status != 500 || len(all.ended) != 1 || all.ended[0] != want {
-			t.Errorf("%s: counted as %d, and these spans have ended: %q, want %q", method, status, all.ended, want)
+			t.Errorf("part is out: %t: counted as %d, and these spans have ended: %q, want %q", part, status, all.ended, want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -106,11 +105,12 @@ func TestBuffers(t *testing.T) {
 			to.Write([]byte(":\n\n"))
 			<-streams.Ended()
 			return nil
+		}), On("exportEntries", func(c *Call) error {
+			defer c.SetBuffers(ExportBuffer)()
+			<-exported
+			c.SendNothing(http.StatusOK)
+			return nil
 		})}
-		c.Writer.(*fake).exportAll = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, _ func([]leaderboard.Entry) error) error {
-			defer func() { <-exported }()
-			return begin(leaderboard.State{})
-		}
 	})
 	e.Board("b", leaderboard.Rules{}, apitest.Classic()...)
 	accepted := make(chan *net.TCPConn, 10)

@@ -12,7 +12,8 @@ import (
 // Feature returns the feature of the folder.
 func Feature() features.Feature {
 	known := newKnown()
-	return features.Feature{Name: "metadata", Part: Part{known}, Open: func(e *features.Engine) features.Opened {
+	part := Part{known}
+	return features.Feature{Name: "metadata", Part: part, Open: func(e *features.Engine) features.Opened {
 		s := NewStore(e.DB, e.Alone)
 		s.known = known
 		return features.Opened{
@@ -21,7 +22,7 @@ func Feature() features.Feature {
 			}}},
 			ForgetAfter: forget,
 			Metrics:     []prometheus.Collector{s.asked.all, s.known.metric()},
-			Offers:      []any{s, Show{s, e.Rankings}},
+			Offers:      []any{s, Show{s, e.Rankings}, part},
 		}
 	}}
 }

@@ -29,27 +29,6 @@ func (f *fake) Metadata(ctx context.Context, of []leaderboard.MetadataQuery) ([]
 	return f.Model.Metadata(ctx, of)
 }
 
-// Export gives all entries at once.
-func (f *fake) Export(
-	ctx context.Context, ref leaderboard.PeriodRef, kept bool, begin func(leaderboard.State) error, entries func([]leaderboard.Entry, []string) error,
-) error {
-	page, err := f.Model.Page(ctx, ref, leaderboard.PageQuery{Limit: leaderboard.MaxLimit, Query: leaderboard.Query{Mode: leaderboard.ModeStrict, Metadata: kept}})
-	if err != nil {
-		return err
-	}
-	if err := begin(page.State); err != nil {
-		return err
-	}
-	var out []leaderboard.Entry
-	var texts []string
-	for _, e := range page.Entries {
-		if out = append(out, e.Entry); kept {
-			texts = append(texts, e.Metadata)
-		}
-	}
-	return entries(out, texts)
-}
-
 // api is an API whose entries have metadata.
 type api struct {
 	*apitest.Env
@@ -62,7 +41,7 @@ func newAPI(t *testing.T) api {
 		f = &fake{Fake: of}
 		return nil
 	}, func(c *httpapi.Config) {
-		c.Shows, c.Exports, c.MemberData = []httpapi.Show{metadata.Show{Reader: f, Rankings: f}}, f, f
+		c.Shows = []httpapi.Show{metadata.Show{Reader: f, Rankings: f}}
 	}), f}
 }
 
@@ -182,28 +161,6 @@ func TestMetadataSubmitted(t *testing.T) {
 	}
 	if got := string(e.Get(apitest.NoKey, "/v1/boards/classic/members/3?metadata=true").Want(200).Body); !strings.Contains(got, `"metadata":{"n":3}`) {
 		t.Errorf("of several boards: %s", got)
-	}
-}
-
-// TestMetadataExport: an export and the data of a member have it.
-func TestMetadataExport(t *testing.T) {
-	e := withRule(t)
-	ask := func(query string) []string {
-		return strings.Split(string(e.Get(apitest.AdminKey, "/v1/boards/classic/export"+query).Want(200).Body), "\n")
-	}
-	csv := ask("?metadata=true")
-	if csv[0] != "strict_rank,tied_rank,member,score,tiebreak,created_time,metadata" || !strings.HasSuffix(csv[1], `Z,"{""replay"":""/r/1"",""score"":12345678901234567890,""x"":[null,""1""]}"`) || !strings.HasSuffix(csv[2], "Z,") {
-		t.Errorf("CSV is %q", csv)
-	}
-	lines := ask("?format=jsonl&metadata=true")
-	if !strings.HasSuffix(lines[0], ","+metadataOf4+"}") || strings.Contains(lines[1], "metadata") {
-		t.Errorf("JSON lines are %q", lines)
-	}
-	if text := strings.Join(append(ask(""), ask("?format=jsonl")...), ""); strings.Contains(text, "replay") || strings.Contains(text, "metadata") {
-		t.Errorf("without it: %s", text)
-	}
-	if data := string(e.Get(apitest.AdminKey, "/v1/members/4/data").Want(200).Body); strings.Count(data, metadataOf4) != 1 || strings.Count(data, "metadata") != 1 {
-		t.Errorf("data of a member: %s", data)
 	}
 }
 

@@ -126,10 +126,10 @@ func (a *App) wireAPI() error {
 	boards := a.boards()
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Writer: a.store.Writer,
-		Boards: boards, Periods: boards, Exports: a.store.Entries,
+		Boards: boards, Periods: boards,
 		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &seenPeriods{periods: map[int64]leaderboard.Period{}}},
 		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
-		Hidden: a.store.Hidden, Friends: features.Offered[httpapi.Friends](a.engine), MemberData: a.store.Members, Erasures: a.store.Erasures,
+		Hidden: a.store.Hidden, Friends: features.Offered[httpapi.Friends](a.engine), Erasures: a.store.Erasures,
 		Plays:   features.Offered[httpapi.Plays](a.engine),
 		Streams: a.streams,
 		Build:   httpapi.Build{Version: build.Version, Commit: build.Commit}, Health: a.health.now, Purge: a.store.Housekeeping.Purge, CheckRules: checkRules,
@@ -137,9 +137,6 @@ func (a *App) wireAPI() error {
 		Observer: answeredRequests{a.metrics, &a.probes, a.log}, Tracer: a.traces.requests(), Logger: a.log,
 		Shows: features.AllOffered[httpapi.Show](a.engine), Routes: a.features.routes(),
 		Limits: httpapi.Limits{StandingWait: a.cfg.standingWait},
-	}
-	if a.cfg.MySQLMaxConns < 32 {
-		cfg.Limits.MaxExports = 1 // each holds one of the connections for long work, an eighth of all
 	}
 	if pages := features.Offered[pageLoader](a.engine); pages != nil {
 		var err error

@@ -109,7 +109,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	a.wireHealth()
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
 	a.engine = &features.Engine{
-		Server: cfg.server(), DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Sweeper: a.store.Housekeeping.Sweeper(),
+		Server: cfg.server(), DB: a.store.Database(), Writer: a.store.Writer, Boards: a.store.Boards, Entries: a.store.Entries, Members: a.store.Members, Sweeper: a.store.Housekeeping.Sweeper(),
 		Catalog: a.catalog, BoardFinder: a.boards(), Rankings: a.reader, Feed: a.feed, Tables: a.feed, Clock: a.clock, Streams: a.streams, API: func() *httpapi.API { return a.api }, Redis: a.redisBackground, Alone: a.reader.Alone, Log: a.log,
 	}
 	a.features = openFeatures(cfg.Features, a.store, a.engine, a.metrics)

@@ -98,7 +98,7 @@ func importRules() []importRule {
 		},
 		{
 			dir:    "httpapi",
-			may:    []string{"leaderboard/internal/csvcell", "leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "golang.org/x/sync/errgroup", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			may:    []string{"leaderboard/api", nounsPkg, guardPkg, wirePkg, tracePkg, "golang.org/x/sync/errgroup", "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			inTest: []string{rankPkg, "leaderboard/httpapi/apitest", "go.yaml.in/yaml/v3", "golang.org/x/sys/unix"}, // the document, and the count of TCP segments
 		},
 		{
@@ -132,7 +132,7 @@ func featureRules() []importRule {
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
 				"leaderboard/api", "leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/cache", "leaderboard/cache/feed", "leaderboard/internal/bounded", "leaderboard/internal/names", oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", "leaderboard/docs", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", "github.com/klauspost/compress/gzip", "github.com/yuin/goldmark/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/cache", "leaderboard/cache/feed", "leaderboard/internal/bounded", "leaderboard/internal/csvcell", "leaderboard/internal/names", oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", "leaderboard/docs", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", "github.com/klauspost/compress/gzip", "github.com/yuin/goldmark/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "leaderboard/internal/apidoc", "go.yaml.in/yaml/v3", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
 		})

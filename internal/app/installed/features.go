@@ -20,6 +20,7 @@ import (
 	"leaderboard/features/review"
 	"leaderboard/features/signin"
 	"leaderboard/features/streams"
+	"leaderboard/features/transfer"
 	"leaderboard/store/commit"
 )
 
@@ -39,6 +40,7 @@ func Features() []features.Feature {
 		notices.Feature(),    // who was passed, as events
 		streams.Feature(),    // pages that follow a board
 		changefeed.Feature(), // each change, for a copy elsewhere
+		transfer.Feature(),   // whole periods, and all that is stored of a member
 		audit.Feature(),      // who changed what
 		keys.Feature(),       // keys of the API
 		signin.Feature(),     // people who sign in, and the sessions of their browsers

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"leaderboard/internal/entries"
@@ -19,30 +18,6 @@ import (
 func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	whole := entries.Snapshot{DB: s.db, Open: s.db.Snapshot, Period: &ref, Limit: limit}
 	return whole.Read(ctx, begin, func(keys []rank.Key, _ []string) error { return rows(keys) })
-}
-
-// Export is Snapshot of all entries, for a reader that may be slow: few run at once, on connections that nothing else waits
-// for. With metadata, list gets the metadata of each entry too, otherwise nil.
-func (s *Reader) Export(
-	ctx context.Context, ref leaderboard.PeriodRef, metadata bool, begin func(leaderboard.State) error, list func([]leaderboard.Entry, []string) error,
-) error {
-	codec := rank.CodecOf(ref.Rules)
-	var part []leaderboard.Entry
-	whole := entries.Snapshot{DB: s.db, Open: s.db.LongSnapshot, Period: &ref, Limit: math.MaxInt}
-	if metadata && s.kept != nil {
-		whole.Kept = s.kept
-	}
-	return whole.Read(ctx, begin, func(keys []rank.Key, bodies []string) error {
-		part = part[:0]
-		for _, key := range keys {
-			e, err := codec.Entry(key)
-			if err != nil {
-				return err
-			}
-			part = append(part, e)
-		}
-		return list(part, bodies)
-	})
 }
 
 // Changes reads the change log: at most limit commits after the state at fromSeq, in order. Errors: ErrPeriodNotFound;

@@ -1,4 +1,4 @@
-package store_test
+package transfer
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"leaderboard/features/featuretest"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
@@ -17,9 +18,10 @@ import (
 // allowed connections, everything else continues.
 func TestSlowExportsLeaveConnections(t *testing.T) {
 	t.Parallel()
-	s := open(t, testenv.MySQL(t), func(c *store.Config) { c.MaxConns = 16 })
+	s, _ := featuretest.Store(t, testenv.MySQL(t), nil, func(c *store.Config) { c.MaxConns = 16 })
+	periods := &Store{db: s.Database()}
 	ref := dbtest.MakeBoard(t, s, "b", leaderboard.Rules{})
-	if _, err := s.Writer.Submit(t.Context(), entriesOf("b", 10)); err != nil {
+	if _, err := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: many(10)}); err != nil {
 		t.Fatal(err)
 	}
 	const exports = 6
@@ -31,7 +33,7 @@ func TestSlowExportsLeaveConnections(t *testing.T) {
 	defer close(release)
 	for range exports {
 		all.Go(func() {
-			err := s.Entries.Export(ctx, ref, false, func(leaderboard.State) error { return nil }, func([]leaderboard.Entry, []string) error {
+			err := periods.Export(ctx, ref, false, func(leaderboard.State) error { return nil }, func([]leaderboard.Entry, []string) error {
 				taken <- struct{}{}
 				<-release
 				return nil

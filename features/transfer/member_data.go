@@ -1,16 +1,27 @@
-package httpapi
+package transfer
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"leaderboard/api"
+	"leaderboard/httpapi"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
 
+// MemberData reads all that is stored of a member.
+type MemberData interface {
+	// DataLists returns the lists of a member's stored data, in the order of MemberData.
+	DataLists() []leaderboard.DataList
+	// MemberData calls add with each record that is stored of a member, list by list. An error of add ends it and is returned
+	// unchanged.
+	MemberData(ctx context.Context, member string, add func(leaderboard.MemberRecord) error) error
+}
+
 // data answers GET /v1/members/{member}/data: all that is stored of a member. Like an export, it is sent while it is read.
-func (h *exportHandlers) data(c *Call) error {
+func (h *handlers) data(c *httpapi.Call) error {
 	member := c.Params.Member()
 	if err := c.Params.BadInput(); err != nil {
 		return err
@@ -19,7 +30,7 @@ func (h *exportHandlers) data(c *Call) error {
 		return err
 	}
 	defer h.permits.Release()
-	defer c.SetBuffers(ExportBuffer)()
+	defer c.SetBuffers(httpapi.ExportBuffer)()
 	out := dataWriter{download: download{call: c, stall: h.stall}, lists: h.members.DataLists()}
 	out.buf = wire.AppendString(append(out.buf, `{"member":`...), member)
 	err := h.members.MemberData(c.Ctx, member, out.write)
@@ -47,7 +58,7 @@ const dataPart = 64 << 10
 func (w *dataWriter) write(r leaderboard.MemberRecord) error {
 	switch record := r.Record.(type) {
 	case leaderboard.HiddenMember:
-		return w.add(r.List, showHidden(&record))
+		return w.add(r.List, httpapi.ShowHidden(&record))
 	case leaderboard.MemberEntry:
 		p := &record.Period
 		shown := api.MemberDataEntry{

@@ -1,7 +1,8 @@
-package httpapi
+package transfer
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -10,19 +11,18 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"leaderboard/api"
+	"leaderboard/features/featuretest"
+	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
-	"leaderboard/store/storetest"
 )
 
 const classicCSV = `strict_rank,tied_rank,member,score,tiebreak,created_time
@@ -54,46 +54,12 @@ func TestExportCSV(t *testing.T) {
 	if head := e.Do(apitest.Ask{Method: "HEAD", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}).Want(200); len(head.Body) > 0 || head.Header.Get("Leaderboard-Total") != "8" {
 		t.Errorf("HEAD: %q %v", head.Body, head.Header)
 	}
-	e.Board("empty", leaderboard.Rules{})
-	if r := e.Get(apitest.AdminKey, "/v1/boards/empty/export?format=csv"); string(r.Want(200).Body) != csvHead+"\n" {
-		t.Errorf("an empty board: %q", r.Body)
-	}
-}
-
-// TestMemberData: all that is stored of a member in one object, empty for an unknown one; wide numbers as strings when
-// they are wanted so.
-func TestMemberData(t *testing.T) {
-	e := newEnv(t)
-	const unknown = `{"member":"nobody","profile":null,"friends":[],"friend_of":[],"hidden":[],"bars":[],"plays":[],"held":[],"entries":[],"submissions":[],"audit":[]}` + "\n"
-	if got := e.Get(apitest.AdminKey, "/v1/members/nobody/data").Want(200); string(got.Body) != unknown || got.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("of an unknown member: %s", got.Body)
-	}
-	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
-	e.Board("cup", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{}}, apitest.Classic()...)
-	e.fake.profile = `{"member":"5","display_name":"Five","avatar_url":"","attributes":{"score":7},"updated_time":"2023-11-14T22:13:20.000000Z"}`
-	e.befriend("5", "1", "2")
-	e.befriend("1", "5")
-	e.Put(apitest.AdminKey, "/v1/boards/cup/members/5/hidden", `{"reason":"aimbot"}`).Want(200)
-	e.fake.told = []leaderboard.MemberRecord{{List: "submissions", Record: jsontext.Value(`{"board":"demo","time":"2023-11-14T22:13:20.000000Z","status":"applied","score":100,"tiebreak":null,"previous_score":null,"new_score":null,"seq":0,"actor":"k","request_id":""}`)}}
-	for query, quote := range map[string]string{"": "", "?numbers=string": `"`} {
-		got := e.Get(apitest.AdminKey, "/v1/members/5/data"+query).Want(200)
-		for _, want := range []string{
-			`{"member":"5","profile":{"member":"5","display_name":"Five","avatar_url":"","attributes":{"score":7},`, `,"friends":["1","2"],"friend_of":["1"],"hidden":[{"member":"5","board":"cup","reason":"aimbot",`,
-			`],"entries":[{"board":"demo","window":"all_time","period":"all_time","closed":false,"hidden":false,"score":` + quote + `100` + quote + `,"tiebreak":` + quote + `0` + quote + `,"created_time":"2018-08-16T14:18:53.000000Z"},{"board":"cup",`,
-			`"hidden":true,`, `],"submissions":[{"board":"demo","time":"2023-11-14T22:13:20.000000Z","status":"applied","score":` + quote + `100`, `],"audit":[`,
-		} {
-			if !strings.Contains(string(got.Body), want) {
-				t.Errorf("%s: %s\nwants %s", query, got.Body, want)
-			}
+	e.Board("empty", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
+	for _, query := range []string{"?format=csv", "?period=previous"} { // the previous period has no row
+		if r := e.Get(apitest.AdminKey, "/v1/boards/empty/export"+query).Want(200); string(r.Body) != csvHead+"\n" || r.Header.Get("Leaderboard-Total") != "0" {
+			t.Errorf("an empty board%s: %q", query, r.Body)
 		}
 	}
-	if head := e.Do(apitest.Ask{Method: "HEAD", Path: "/v1/members/5/data", Key: apitest.AdminKey}).Want(200); len(head.Body) > 0 {
-		t.Errorf("HEAD: %q", head.Body)
-	}
-	e.Get(apitest.WriteKey, "/v1/members/5/data").WantProblem(403, "forbidden")
-	e.Get(apitest.AdminKey, "/v1/members/a%00b/data").WantProblem(400, "malformed-request")
-	e.fake.Fails = map[string]error{"MemberData": leaderboard.ErrUnavailable}
-	e.Get(apitest.AdminKey, "/v1/members/5/data").WantProblem(503, "unavailable")
 }
 
 // TestExportQuotesFormulas: an id that a spreadsheet takes for a formula stands behind a quote in CSV, unless raw ids are asked
@@ -151,8 +117,11 @@ func TestExportFields(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	want = `{"strict_rank":1,"tied_rank":1,"member":"b","score":5,"tiebreak":127,"fields":{"level":7,"deaths":0},"created_time":"2023-11-14T22:13:20.000001Z"}`
-	if got, _, _ := strings.Cut(string(e.Get(apitest.AdminKey, "/v1/boards/game/export?format=jsonl").Want(200).Body), "\n"); got != want {
+	if got := e.lines("game/export?format=jsonl")[0]; got != want+"\n" {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := strings.Join(e.lines("game/export?format=jsonl&numbers=string"), ""); strings.Count(got, `"score":"5"`) != 2 || strings.Count(got, `"level":"7"`) != 2 {
+		t.Errorf("with numbers as text: %s", got)
 	}
 }
 
@@ -192,6 +161,15 @@ func TestExportOddMembers(t *testing.T) {
 	}
 }
 
+// TestExamples runs the lines for a shell of /docs.
+func TestExamples(t *testing.T) {
+	featuretest.Examples(t, newEnv(t).handlers.routes(), func(t testing.TB) *apitest.Env {
+		e := newEnv(t)
+		e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
+		return e.Env
+	}, nil)
+}
+
 func TestExportRefuses(t *testing.T) {
 	e := newEnv(t)
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
@@ -199,6 +177,7 @@ func TestExportRefuses(t *testing.T) {
 	e.Get(apitest.WriteKey, "/v1/boards/demo/export").WantProblem(403, wire.CodeForbidden)
 	e.Get(apitest.AdminKey, "/v1/boards/nowhere/export").WantProblem(404, "board-not-found")
 	e.Get(apitest.AdminKey, "/v1/boards/demo/export?window=day").WantProblem(404, "period-not-found")
+	e.Get(apitest.AdminKey, "/v1/boards/demo/export?window=foo").WantProblem(400, wire.CodeMalformed)
 	e.Get(apitest.AdminKey, "/v1/boards/demo/export?format=xml").WantProblem(400, wire.CodeMalformed)
 	e.Get(apitest.AdminKey, "/v1/boards/demo/export?mode=tied").WantProblem(400, wire.CodeMalformed)
 	e.fake.Fails["Export"] = leaderboard.ErrUnavailable
@@ -226,25 +205,17 @@ func TestExportOfASeason(t *testing.T) {
 
 // TestExportBreaksOff: an export that fails in the middle does not come to its end: the client hears of it.
 func TestExportBreaksOff(t *testing.T) {
-	var status atomic.Int64
-	e := newEnv(t, func(c *Config) {
-		c.Observer = observed{request: func(a RequestInfo) { status.Store(int64(a.Status)) }}
-	})
+	var answered statuses
+	e := newEnv(t, func(c *httpapi.Config) { c.Observer = &answered })
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 	e.fake.Fails["Export part"] = fmt.Errorf("secret: %w", leaderboard.ErrUnavailable)
-	srv := newServer(t, e)
+	open := e.opener(nil)
 	for _, format := range []string{formatCSV, formatJSONL} {
-		r := apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export?format=" + format, Key: apitest.AdminKey}.Request()
-		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
-		res, err := srv.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := open(apitest.AdminKey, "/v1/boards/demo/export?format="+format)
 		body, err := io.ReadAll(res.Body)
 		if res.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) || len(body) == 0 {
 			t.Errorf("%s: status %d, %q, %v", format, res.StatusCode, body, err)
 		}
-		_ = res.Body.Close()
 	}
 	// Called directly, the handler shows the status for which the request was counted.
 	func() {
@@ -253,10 +224,10 @@ func TestExportBreaksOff(t *testing.T) {
 				t.Errorf("recovered %v", p)
 			}
 		}()
-		e.api.ServeHTTP(httptest.NewRecorder(), apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}.Request())
+		e.Get(apitest.AdminKey, "/v1/boards/demo/export")
 	}()
-	if status.Load() != 503 {
-		t.Errorf("counted as %d", status.Load())
+	if n := answered.last.Load(); n != 503 {
+		t.Errorf("counted as %d", n)
 	}
 }
 
@@ -264,31 +235,39 @@ func TestExportBreaksOff(t *testing.T) {
 func TestExportsAreBounded(t *testing.T) {
 	e := newEnv(t)
 	e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
-	e.fake.exportGate = make(chan struct{})
-	srv := newServer(t, e)
-	begin := func() *http.Response {
-		t.Helper()
-		r := apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}.Request()
-		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
-		res, err := srv.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = res.Body.Close() })
-		return res
-	}
-	first, second := begin(), begin()
+	e.fake.gate = make(chan struct{})
+	open := e.opener(nil)
+	first, second := open(apitest.AdminKey, "/v1/boards/demo/export"), open(apitest.AdminKey, "/v1/boards/demo/export")
 	if line, err := bufio.NewReader(first.Body).ReadString('\n'); err != nil || line != csvHead+"\n" {
 		t.Fatalf("%q, %v", line, err) // it is under way, and its first part has been sent
 	}
-	e.Get(apitest.AdminKey, "/v1/boards/demo/export").WantProblem(503, wire.CodeOverloaded)
+	for _, path := range []string{"/v1/boards/demo/export", "/v1/members/5/data"} {
+		e.Get(apitest.AdminKey, path).WantProblem(503, wire.CodeOverloaded)
+	}
 	_ = second.Body.Close() // the client goes
-	eventually(t, "the export has ended", func() bool { return e.api.handlers.exports.permits.InUse() == 1 })
-	close(e.fake.exportGate)
+	eventually(t, "the export has ended", func() bool { return e.handlers.permits.InUse() == 1 })
+	close(e.fake.gate)
 	if _, err := io.ReadAll(first.Body); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the other one has ended", func() bool { return e.api.handlers.exports.permits.InUse() == 0 })
+	eventually(t, "the other one has ended", func() bool { return e.handlers.permits.InUse() == 0 })
+}
+
+// attempts are quotas without bounds, which count attempts with bad keys.
+type attempts struct {
+	httpapi.Quotas
+	n atomic.Int64
+}
+
+// Charge implements httpapi.Quotas.
+func (*attempts) Charge(httpapi.Bearer, netip.Addr, leaderboard.Charge) (out leaderboard.Allowance) {
+	return out
+}
+
+// Attempt implements httpapi.Quotas.
+func (a *attempts) Attempt(netip.Addr) (out leaderboard.Allowance) {
+	a.n.Add(1)
+	return out
 }
 
 // TestExportEndsWithItsKey: an export is broken off when its key is no longer good enough, and no attempt is counted.
@@ -298,23 +277,14 @@ func TestExportEndsWithItsKey(t *testing.T) {
 	for name, change := range map[string]leaderboard.KeyChange{"scope": {Scope: &lesser}, "boards": {Boards: &[]string{"other"}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := &charges{}
-			e := newEnv(t, withCharges(q, "127.0.0.0/8"))
-			var entries []leaderboard.Submission
-			for i := range leaderboard.MaxLimit {
-				entries = append(entries, leaderboard.Submission{Member: fmt.Sprint(i), Score: int64(i)})
-			}
-			e.Board("demo", leaderboard.Rules{}, entries...)
-			e.fake.exportGate = make(chan struct{})
+			q := &attempts{}
+			e := newEnv(t, func(c *httpapi.Config) {
+				c.Quotas, c.Proxies = q, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+			})
+			e.Board("demo", leaderboard.Rules{}, many(leaderboard.MaxLimit)...)
+			e.fake.gate = make(chan struct{})
 			key := e.Key(leaderboard.ScopeAdmin, nil)
-			srv := newServer(t, e)
-			r := apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: key, Header: http.Header{"X-Forwarded-For": {"198.51.100.7"}}}.Request()
-			r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
-			res, err := srv.client.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer res.Body.Close()
+			res := e.opener(http.Header{"X-Forwarded-For": {"198.51.100.7"}})(key, "/v1/boards/demo/export")
 			id, _ := leaderboard.KeyIDIn(key)
 			if _, err := e.fake.Keyring.Change(id, func(k *leaderboard.HashedKey) (err error) { k.Key, err = k.With(change); return err }); err != nil {
 				t.Fatal(err)
@@ -330,12 +300,12 @@ func TestExportEndsWithItsKey(t *testing.T) {
 				select {
 				case <-pace.C:
 					select {
-					case e.fake.exportGate <- struct{}{}:
+					case e.fake.gate <- struct{}{}:
 					default:
 					}
 				case err := <-read:
-					if !errors.Is(err, io.ErrUnexpectedEOF) || q.attempts > 0 {
-						t.Errorf("%v, %d attempts", err, q.attempts)
+					if n := q.n.Load(); !errors.Is(err, io.ErrUnexpectedEOF) || n > 0 {
+						t.Errorf("%v, %d attempts", err, n)
 					}
 					return
 				}
@@ -347,26 +317,18 @@ func TestExportEndsWithItsKey(t *testing.T) {
 // TestExportStalls: a client that takes nothing holds no snapshot for long.
 func TestExportStalls(t *testing.T) {
 	ended := make(chan error, 1)
-	e := newEnv(t, func(c *Config) {
-		c.Limits.ExportStall = 500 * time.Millisecond // a slow machine has to send the first part in it
-		c.Writer.(*fake).exportAll = func(ctx context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
-			err := begin(leaderboard.State{})
-			for part := make([]leaderboard.Entry, 1000); err == nil; {
-				err = entries(part) // without end: more than the sockets keep
-			}
-			ended <- err
-			return err
+	e := newEnv(t)
+	e.handlers.stall = 500 * time.Millisecond // a slow machine has to send the first part in it
+	e.fake.exportAll = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+		err := begin(leaderboard.State{})
+		for part := make([]leaderboard.Entry, 1000); err == nil; {
+			err = entries(part) // without end: more than the sockets keep
 		}
-	})
-	e.Board("demo", leaderboard.Rules{})
-	srv := newServer(t, e)
-	r := apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}.Request()
-	r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
-	res, err := srv.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
+		ended <- err
+		return err
 	}
-	defer res.Body.Close()
+	e.Board("demo", leaderboard.Rules{})
+	e.opener(nil)(apitest.AdminKey, "/v1/boards/demo/export")
 	select {
 	case err := <-ended:
 		if !errors.Is(err, errClientGone) {
@@ -386,87 +348,77 @@ func TestExportsAreQuick(t *testing.T) {
 	}{"slow": {pause: 2 * time.Second}, "slow enough": {pause: 900 * time.Millisecond, whole: true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				const stall = 30 * time.Second
-				w := exportWriter{
-					download: download{stall: stall, call: &Call{response: response{shared: &shared{}, W: httptest.NewRecorder(), R: httptest.NewRequest(http.MethodGet, "/", nil)}, Route: &Route{Pattern: Pattern{Operation: api.Operation{Access: api.AccessAnyone}}}}},
-					ref:      &leaderboard.PeriodRef{}, format: formatCSV, row: exportRow{tiebreak: &leaderboard.Tiebreak{}},
+				e := newEnv(t)
+				e.Board("demo", leaderboard.Rules{})
+				var start time.Time
+				e.fake.exportAll = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+					start = time.Now()
+					err := begin(leaderboard.State{})
+					for part := make([]leaderboard.Entry, 1000); err == nil && time.Since(start) < 10*time.Minute; {
+						time.Sleep(c.pause)
+						err = entries(part)
+					}
+					if !c.whole && !errors.Is(err, errClientGone) {
+						t.Error(err)
+					}
+					return err
 				}
-				start, err := time.Now(), w.begin(leaderboard.State{})
-				for part := make([]leaderboard.Entry, 1000); err == nil && time.Since(start) < 10*time.Minute; {
-					time.Sleep(c.pause)
-					err = w.entries(part, nil)
-				}
-				if took := time.Since(start); c.whole != (err == nil) || !c.whole && (took > 3*stall || !errors.Is(err, errClientGone)) {
-					t.Errorf("%v after %s", err, took)
-				}
+				defer func() {
+					whole := recover() == nil
+					if took := time.Since(start); whole != c.whole || !whole && took > 3*e.handlers.stall {
+						t.Errorf("whole: %t, after %s", whole, took)
+					}
+				}()
+				e.Handler.ServeHTTP(httptest.NewRecorder(), apitest.Ask{Method: "GET", Path: "/v1/boards/demo/export", Key: apitest.AdminKey}.Request())
 			})
 		})
 	}
 }
 
-// eventually polls until cond is true.
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	deadline, tick := time.NewTimer(30*time.Second), time.NewTicker(time.Millisecond)
-	defer deadline.Stop()
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatalf("waited in vain until %s", what)
-		}
+// TestExportHasMetadata: an export has the data kept with entries if it is asked for, and the data of a member has it.
+func TestExportHasMetadata(t *testing.T) {
+	e := newEnv(t)
+	e.Board("classic", leaderboard.Rules{Metadata: &leaderboard.Metadata{MaxBytes: 100}}, apitest.Classic()...)
+	const body = `{"replay":"/r/1","score":12345678901234567890,"x":[null,"1"]}`
+	e.Post(apitest.WriteKey, "/v1/boards/classic/scores", `{"entries":[{"member":"4","score":200,"metadata":`+body+`}]}`).Want(200)
+	csv := e.lines("classic/export?metadata=true")
+	if csv[0] != csvHead+",metadata\n" || !strings.HasSuffix(csv[1], `Z,"`+strings.ReplaceAll(body, `"`, `""`)+"\"\n") || !strings.HasSuffix(csv[2], "Z,\n") {
+		t.Errorf("CSV is %q", csv)
+	}
+	jsonl := e.lines("classic/export?format=jsonl&metadata=true")
+	if !strings.HasSuffix(jsonl[0], `,"metadata":`+body+"}\n") || strings.Contains(jsonl[1], "metadata") {
+		t.Errorf("JSON lines are %q", jsonl)
+	}
+	if text := strings.Join(append(e.lines("classic/export"), e.lines("classic/export?format=jsonl")...), ""); strings.Contains(text, "replay") || strings.Contains(text, "metadata") {
+		t.Errorf("without it: %s", text)
+	}
+	if data := string(e.Get(apitest.AdminKey, "/v1/members/4/data").Want(200).Body); strings.Count(data, `"metadata":`+body) != 1 || strings.Count(data, "metadata") != 1 {
+		t.Errorf("data of a member: %s", data)
 	}
 }
 
-// slowData has friends in both directions, with a pause or a failure between.
-type slowData struct {
-	pause time.Duration
-	err   error
+// many returns n submissions.
+func many(n int) (out []leaderboard.Submission) {
+	for i := range n {
+		out = append(out, leaderboard.Submission{Member: fmt.Sprintf("member-%03d", i), Score: int64(i / 2)})
+	}
+	return out
 }
 
-func (slowData) DataLists() []leaderboard.DataList { return (*storetest.Model)(nil).DataLists() }
-
-func (s slowData) MemberData(_ context.Context, _ string, tell func(leaderboard.MemberRecord) error) error {
-	const friends = 1100 // more than one part
-	for i := range friends {
-		if err := tell(leaderboard.MemberRecord{List: "friends", Record: fmt.Sprintf("f%063d", i)}); err != nil {
-			return err
+// TestCompressedExport: a compressed export has the content of the plain one. (Exports that are broken off are compressed, too:
+// the client of package http asks for it.)
+func TestCompressedExport(t *testing.T) {
+	e := newEnv(t)
+	e.Board("many", leaderboard.Rules{}, many(300)...)
+	for _, path := range []string{"export", "export?format=jsonl"} {
+		path = "/v1/boards/many/" + path
+		plain := e.Get(apitest.AdminKey, path).Want(200)
+		zipped := e.Do(apitest.Ask{Method: "GET", Path: path, Key: apitest.AdminKey, Header: http.Header{"Accept-Encoding": {"gzip"}}}).Want(200)
+		if !bytes.Equal(plain.Body, zipped.Body) || len(zipped.Zipped) == 0 || len(zipped.Zipped) > len(plain.Body)/2 {
+			t.Errorf("%s: %d bytes, compressed %d, of %d", path, len(plain.Body), len(zipped.Zipped), len(zipped.Body))
 		}
-	}
-	if time.Sleep(s.pause); s.err != nil {
-		return s.err
-	}
-	for i := range friends {
-		if err := tell(leaderboard.MemberRecord{List: "friend_of", Record: fmt.Sprintf("f%063d", i)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// TestMemberDataInParts: the time of the database between two parts is not the client's time, and a failure after the first part
-// breaks the answer off.
-func TestMemberDataInParts(t *testing.T) {
-	t.Parallel()
-	for name, data := range map[string]slowData{"slow": {pause: 2500 * time.Millisecond}, "failing": {err: leaderboard.ErrUnavailable}} {
-		e := newEnv(t, func(c *Config) {
-			c.Limits.ExportStall = 500 * time.Millisecond
-			c.MemberData = data
-		})
-		srv := newServer(t, e)
-		r := apitest.Ask{Method: "GET", Path: "/v1/members/x/data", Key: apitest.AdminKey}.Request()
-		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
-		res, err := srv.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(res.Body)
-		if closed := res.Body.Close(); closed != nil {
-			t.Error(closed)
-		}
-		if whole := json.Valid(body) && err == nil; whole != (data.err == nil) {
-			t.Errorf("%s: %d bytes, %v", name, len(body), err)
+		if plain.Header.Get("Vary") != "Accept-Encoding" || zipped.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s: Vary is %q", path, zipped.Header.Get("Vary"))
 		}
 	}
 }
