@@ -60,9 +60,9 @@ type AuditQuery struct {
 
 // DeliveriesQuery lists the deliveries of an endpoint, which come with their payloads.
 type DeliveriesQuery struct {
-	State  leaderboard.DeliveryState `query:"state" words:"waiting,delivered,failed"` // "": all
-	Limit  int                       `query:"limit" range:"1,100" default:"20"`
-	Cursor string                    `query:"cursor"`
+	State  DeliveryState `query:"state" words:"waiting,delivered,failed"` // "": all
+	Limit  int           `query:"limit" range:"1,100" default:"20"`
+	Cursor string        `query:"cursor"`
 }
 
 // StatusQuery asks for the health of a server, with a page of its boards.

@@ -28,6 +28,16 @@ type ChangedEntry = api.ChangedEntry
 // Endpoint is where events are sent.
 type Endpoint = api.Endpoint
 
+// EndpointState is the state of an endpoint: only an enabled one is sent events.
+type EndpointState = api.EndpointState
+
+// The states of an endpoint.
+const (
+	EndpointStateOn   = api.EndpointStateOn
+	EndpointStateOff  = api.EndpointStateOff
+	EndpointStateGone = api.EndpointStateGone
+)
+
 // NewEndpoint is an endpoint with its secret, which no other answer shows.
 type NewEndpoint = api.NewEndpoint
 
@@ -39,6 +49,16 @@ type EndpointTest = api.EndpointTest
 
 // CopyStatus is the copy of a period in Redis.
 type CopyStatus = api.CopyStatus
+
+// DeliveryState is the progress of a delivery.
+type DeliveryState = api.DeliveryState
+
+// The states of a delivery.
+const (
+	DeliveryStateWaiting   = api.DeliveryStateWaiting
+	DeliveryStateDelivered = api.DeliveryStateDelivered
+	DeliveryStateFailed    = api.DeliveryStateFailed
+)
 
 // Delivery is an event on its way to an endpoint.
 type Delivery = api.Delivery

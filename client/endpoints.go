@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"leaderboard/api"
-	"leaderboard/leaderboard"
 )
 
 // PutEndpoint creates an endpoint or changes it. It is sent once: when the answer to a creation is lost, the secret is lost too,
@@ -45,7 +44,7 @@ func (c *Client) TestEndpoint(ctx context.Context, name string) (EndpointTest, e
 }
 
 // Deliveries lists the deliveries of an endpoint in a state ("": all), newest event first.
-func (c *Client) Deliveries(ctx context.Context, name string, state leaderboard.DeliveryState) iter.Seq2[Delivery, error] {
+func (c *Client) Deliveries(ctx context.Context, name string, state DeliveryState) iter.Seq2[Delivery, error] {
 	query := api.DeliveriesQuery{State: state, Limit: 100} // they come with their payloads
 	return Items[Delivery](ctx, c, Path("endpoints", name, "deliveries"), api.Values(query), "deliveries")
 }

@@ -14,7 +14,7 @@ func endpointsPart(t *testing.T, c *client.Client) []string {
 	ctx, name := t.Context(), "client"
 	made, err := c.PutEndpoint(ctx, name, client.EndpointRequest{URL: "https://hooks.example:1/", Kinds: []leaderboard.EventKind{leaderboard.EventKindBoardChanged}})
 	must(t, err)
-	if made.Secret == "" || made.State != leaderboard.EndpointStateOn {
+	if made.Secret == "" || made.State != client.EndpointStateOn {
 		t.Errorf("made %+v", made)
 	}
 	again, err := c.PutEndpoint(ctx, name, client.EndpointRequest{URL: "https://hooks.example:1/", Kinds: made.Kinds})

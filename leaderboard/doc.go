@@ -18,6 +18,6 @@
 //	query.go, past.go, combined.go, move.go, answered.go  questions and answers
 //	copy.go, derivation.go, run.go, status.go       states of copies and of derived boards, records of work, how boards stand
 //	people.go, hidden.go, audit.go                  profiles, friends, erasure, hidden members, the record of changes
-//	event.go, endpoint.go                           the events of changes, and their receivers
+//	event.go                                        the events of changes
 //	member_data.go                                  all that is stored of a member
 package leaderboard

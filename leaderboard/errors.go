@@ -122,7 +122,7 @@ const (
 	CodeInvalidKey = "invalid-key"
 	// CodeInvalidEndpoint: a new or changed endpoint breaks one of its bounds.
 	CodeInvalidEndpoint = "invalid-endpoint"
-	// CodeTooManyEndpoints: there are MaxEndpoints already.
+	// CodeTooManyEndpoints: there are as many endpoints as there may be.
 	CodeTooManyEndpoints = "too-many-endpoints"
 	// CodeInvalidIssuer: an issuer breaks one of its bounds, or could name the same members as another issuer.
 	CodeInvalidIssuer = "invalid-issuer"

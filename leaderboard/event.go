@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -32,6 +33,22 @@ func EventKinds() []EventKind {
 		EventKindPeriodClosed, EventKindBoardChanged, EventKindMemberHidden, EventKindMemberRestored, EventKindMemberErased, EventKindMemberPassed,
 		EventKindHeld, EventKindApproved, EventKindRejected,
 	}
+}
+
+// EventFilter selects events.
+type EventFilter struct {
+	Kinds []EventKind // of the events; if empty, all
+	// Boards are names, and prefixes such as "game1-*". If empty, the filter selects the events of all boards, and events that are
+	// about no single board.
+	Boards []string
+}
+
+// Wants reports whether the filter selects the events of a kind that are about a board, "" for none or all.
+func (f *EventFilter) Wants(kind EventKind, board string) bool {
+	if len(f.Kinds) > 0 && !slices.Contains(f.Kinds, kind) {
+		return false
+	}
+	return len(f.Boards) == 0 || board != "" && covers(f.Boards, board)
 }
 
 const (

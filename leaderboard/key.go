@@ -161,6 +161,23 @@ func (k *Key) Covers(board string) bool {
 	return !k.Limited() || covers(k.Boards, board)
 }
 
+// CoversAll reports whether a list of patterns is empty, which stands for all boards.
+func (k *Key) CoversAll(patterns []string) bool {
+	if !k.Limited() {
+		return true
+	}
+	for _, p := range patterns {
+		prefix, open := strings.CutSuffix(p, "*")
+		if !open && !k.Covers(p) || open && !slices.ContainsFunc(k.Boards, func(own string) bool {
+			wider, ok := strings.CutSuffix(own, "*")
+			return ok && strings.HasPrefix(prefix, wider)
+		}) {
+			return false
+		}
+	}
+	return len(patterns) > 0
+}
+
 // covers reports whether a list of names and prefixes includes a board.
 func covers(patterns []string, board string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
@@ -169,16 +186,17 @@ func covers(patterns []string, board string) bool {
 	})
 }
 
-// checkPatterns checks a list of names of boards and of prefixes.
-func checkPatterns(fail failFunc, patterns []string) {
+// CheckPatterns returns the faults of a list of boards: of their names, and of prefixes such as "game1-*".
+func CheckPatterns(patterns []string) (bad []FieldError) {
 	if len(patterns) > MaxKeyBoards {
-		fail("/boards", "want at most %d", MaxKeyBoards)
+		bad = append(bad, FieldError{Pointer: "/boards", Detail: fmt.Sprintf("want at most %d", MaxKeyBoards)})
 	}
 	for i, pattern := range patterns[:min(len(patterns), MaxKeyBoards)] {
 		if !isName(strings.TrimSuffix(pattern, "*")) {
-			fail("/boards/"+strconv.Itoa(i), "want the name of a board, or how names begin followed by *, such as game1-*")
+			bad = append(bad, FieldError{Pointer: "/boards/" + strconv.Itoa(i), Detail: "want the name of a board, or how names begin followed by *, such as game1-*"})
 		}
 	}
+	return bad
 }
 
 // Check returns a RuleError when a key is invalid.
@@ -191,7 +209,7 @@ func (k *Key) Check() error {
 		fail("/name", "want 1 to %d bytes of UTF-8 without control characters", MaxKeyName)
 	}
 	checkOneOf(fail, "/scope", k.Scope, scopes()...)
-	checkPatterns(fail, k.Boards)
+	bad = append(bad, CheckPatterns(k.Boards)...)
 	if k.ExpiresAt < 0 || k.ExpiresAt > MaxTime {
 		fail("/expires_at", "want a time up to %s", MaxTime)
 	}

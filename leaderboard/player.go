@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"time"
 )
 
@@ -167,10 +166,7 @@ type TokenGrant struct {
 
 // Check returns a RuleError when a grant is invalid.
 func (g *TokenGrant) Check() error {
-	var bad []FieldError
-	checkPatterns(func(pointer, format string, args ...any) {
-		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
-	}, g.Boards)
+	bad := CheckPatterns(g.Boards)
 	if broken := AsRule(CheckMember(g.Member)); broken != nil {
 		bad = append(bad, FieldError{Pointer: "/member", Detail: broken.Detail})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/api"
 	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/outbox"
@@ -19,16 +20,16 @@ import (
 
 // endpointState is the audit's record of an endpoint, without its secret.
 type endpointState struct {
-	Name          string                    `json:"name"`
-	URL           string                    `json:"url"`
-	Kinds         []leaderboard.EventKind   `json:"kinds"`
-	Boards        []string                  `json:"boards"`
-	AllowPrivate  bool                      `json:"allow_private,omitempty"`
-	State         leaderboard.EndpointState `json:"state"`
-	PreviousUntil *leaderboard.Micros       `json:"previous_until,omitempty"`
+	Name          string                  `json:"name"`
+	URL           string                  `json:"url"`
+	Kinds         []leaderboard.EventKind `json:"kinds"`
+	Boards        []string                `json:"boards"`
+	AllowPrivate  bool                    `json:"allow_private,omitempty"`
+	State         api.EndpointState       `json:"state"`
+	PreviousUntil *leaderboard.Micros     `json:"previous_until,omitempty"`
 }
 
-func stateOf(e *leaderboard.Endpoint) endpointState {
+func stateOf(e *Endpoint) endpointState {
 	s := endpointState{e.Name, e.URL, slices.Concat([]leaderboard.EventKind{}, e.Kinds), slices.Concat([]string{}, e.Boards), e.AllowPrivate, e.State, nil}
 	if e.PreviousUntil != 0 {
 		s.PreviousUntil = &e.PreviousUntil
@@ -44,18 +45,18 @@ func ignoreNoRows(err error) error {
 }
 
 // MayChange returns why a caller may not see or change an endpoint, nil when it may.
-type MayChange func(*leaderboard.Endpoint) error
+type MayChange func(*Endpoint) error
 
 // PutEndpoint creates an endpoint or changes it; created reports which. A new endpoint has the secret, and gets events from
 // then on; an existing one keeps its secret. The same again changes nothing. Errors: a *leaderboard.RuleError, the errors
 // of may, ErrUnavailable.
 func (s *Store) PutEndpoint(
-	ctx context.Context, name string, r leaderboard.EndpointRequest, secret leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error,
-) (e leaderboard.Endpoint, created bool, err error) {
+	ctx context.Context, name string, r EndpointRequest, secret Secret, may func(*Endpoint) error,
+) (e Endpoint, created bool, err error) {
 	if broken := r.Check(name); broken != nil {
 		return e, false, mysql.Wrap("put endpoint", broken)
 	}
-	err = s.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
+	err = s.change(ctx, name, func(tx *sqlx.Tx, old *Endpoint) error {
 		if created = old == nil; created {
 			return s.create(ctx, tx, name, &r, secret)
 		}
@@ -72,7 +73,7 @@ func (s *Store) PutEndpoint(
 
 // change runs fn in a transaction that has the endpoints alone: nothing enters an event meanwhile. old is nil without an
 // endpoint of this name.
-func (s *Store) change(ctx context.Context, name string, fn func(tx *sqlx.Tx, old *leaderboard.Endpoint) error) error {
+func (s *Store) change(ctx context.Context, name string, fn func(tx *sqlx.Tx, old *Endpoint) error) error {
 	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := s.db.NextVersion(ctx, tx, outbox.Version); err != nil {
 			return err
@@ -89,25 +90,25 @@ func (s *Store) change(ctx context.Context, name string, fn func(tx *sqlx.Tx, ol
 }
 
 // endpointIn reads an endpoint. Errors: ErrEndpointNotFound.
-func (s *Store) endpointIn(ctx context.Context, q sqlx.QueryerContext, name string) (leaderboard.Endpoint, error) {
+func (s *Store) endpointIn(ctx context.Context, q sqlx.QueryerContext, name string) (Endpoint, error) {
 	var row endpointRow
 	err := sqlx.GetContext(ctx, q, &row, "SELECT "+endpointColumns+" FROM endpoints WHERE name = ?", []byte(name))
 	if errors.Is(err, sql.ErrNoRows) {
-		return leaderboard.Endpoint{}, leaderboard.ErrEndpointNotFound
+		return Endpoint{}, leaderboard.ErrEndpointNotFound
 	}
 	if err != nil {
-		return leaderboard.Endpoint{}, err
+		return Endpoint{}, err
 	}
 	return row.endpoint()
 }
 
-func (s *Store) create(ctx context.Context, tx *sqlx.Tx, name string, r *leaderboard.EndpointRequest, secret leaderboard.EndpointSecret) error {
+func (s *Store) create(ctx context.Context, tx *sqlx.Tx, name string, r *EndpointRequest, secret Secret) error {
 	var n int
 	if err := tx.GetContext(ctx, &n, "SELECT COUNT(*) FROM endpoints"); err != nil {
 		return err
 	}
-	if n >= leaderboard.MaxEndpoints {
-		return &leaderboard.RuleError{Code: leaderboard.CodeTooManyEndpoints, Detail: fmt.Sprintf("there are %d endpoints already", leaderboard.MaxEndpoints)}
+	if n >= outbox.MaxEndpoints {
+		return &leaderboard.RuleError{Code: leaderboard.CodeTooManyEndpoints, Detail: fmt.Sprintf("there are %d endpoints already", outbox.MaxEndpoints)}
 	}
 	kinds, boards, err := listsOf(r)
 	if err != nil {
@@ -116,7 +117,7 @@ func (s *Store) create(ctx context.Context, tx *sqlx.Tx, name string, r *leaderb
 	now := s.db.Now()
 	_, err = tx.ExecContext(ctx, "INSERT INTO endpoints (name, url, kinds, boards, allow_private, state, secret, low_water, created_at, updated_at)"+
 		" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT COALESCE(MAX(id), 0) FROM outbox), "+now+", "+now+")",
-		[]byte(name), []byte(r.URL), kinds, boards, r.AllowPrivate, []byte(nextState(leaderboard.EndpointStateOff, r.Enabled)), []byte(secret))
+		[]byte(name), []byte(r.URL), kinds, boards, r.AllowPrivate, []byte(nextState(api.EndpointStateOff, r.Enabled)), []byte(secret))
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (s *Store) create(ctx context.Context, tx *sqlx.Tx, name string, r *leaderb
 	return err
 }
 
-func (s *Store) update(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Endpoint, r *leaderboard.EndpointRequest) error {
+func (s *Store) update(ctx context.Context, tx *sqlx.Tx, old *Endpoint, r *EndpointRequest) error {
 	e := *old
 	e.URL, e.Kinds, e.Boards, e.AllowPrivate, e.State = r.URL, r.Kinds, r.Boards, r.AllowPrivate, nextState(old.State, r.Enabled)
 	before, after := stateOf(old), stateOf(&e)
@@ -148,18 +149,18 @@ func (s *Store) update(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Endpoi
 }
 
 // nextState returns the state of an endpoint that is to be on or off.
-func nextState(is leaderboard.EndpointState, on bool) leaderboard.EndpointState {
+func nextState(is api.EndpointState, on bool) api.EndpointState {
 	switch {
 	case on:
-		return leaderboard.EndpointStateOn
-	case is == leaderboard.EndpointStateGone:
+		return api.EndpointStateOn
+	case is == api.EndpointStateGone:
 		return is
 	default:
-		return leaderboard.EndpointStateOff
+		return api.EndpointStateOff
 	}
 }
 
-func listsOf(r *leaderboard.EndpointRequest) (kinds, boards string, err error) {
+func listsOf(r *EndpointRequest) (kinds, boards string, err error) {
 	k, err := json.Marshal(slices.Concat([]leaderboard.EventKind{}, r.Kinds)) // not null
 	if err != nil {
 		return "", "", err
@@ -173,9 +174,9 @@ const deleteSteps = 20
 
 // DeleteEndpoint deletes an endpoint with its deliveries. A delivery under way may still arrive. Errors:
 // ErrEndpointNotFound, the errors of may, ErrUnavailable.
-func (s *Store) DeleteEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) error {
+func (s *Store) DeleteEndpoint(ctx context.Context, name string, may func(*Endpoint) error) error {
 	var id int64
-	err := s.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
+	err := s.change(ctx, name, func(tx *sqlx.Tx, old *Endpoint) error {
 		if err := mayChange(old, may); err != nil {
 			return err
 		}
@@ -201,7 +202,7 @@ func (s *Store) DeleteEndpoint(ctx context.Context, name string, may func(*leade
 	return mysql.Translate(ctx, "delete endpoint", err)
 }
 
-func mayChange(old *leaderboard.Endpoint, may func(*leaderboard.Endpoint) error) error {
+func mayChange(old *Endpoint, may func(*Endpoint) error) error {
 	if old == nil {
 		return leaderboard.ErrEndpointNotFound
 	}
@@ -211,9 +212,9 @@ func mayChange(old *leaderboard.Endpoint, may func(*leaderboard.Endpoint) error)
 // RotateEndpoint gives an endpoint another secret. During the overlap deliveries are signed with the old secret too.
 // Errors: the errors of DeleteEndpoint.
 func (s *Store) RotateEndpoint(
-	ctx context.Context, name string, secret leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error,
-) (e leaderboard.Endpoint, err error) {
-	err = s.change(ctx, name, func(tx *sqlx.Tx, old *leaderboard.Endpoint) error {
+	ctx context.Context, name string, secret Secret, overlap time.Duration, may func(*Endpoint) error,
+) (e Endpoint, err error) {
+	err = s.change(ctx, name, func(tx *sqlx.Tx, old *Endpoint) error {
 		if err := mayChange(old, may); err != nil {
 			return err
 		}
@@ -235,7 +236,7 @@ func (s *Store) RotateEndpoint(
 
 // Recipient returns an endpoint with its secrets, for a test of it, and records the access. Errors: ErrEndpointNotFound,
 // the errors of may, ErrUnavailable.
-func (s *Store) Recipient(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (to leaderboard.Recipient, err error) {
+func (s *Store) Recipient(ctx context.Context, name string, may func(*Endpoint) error) (to Recipient, err error) {
 	now, err := s.db.Clock(ctx)
 	if err != nil {
 		return to, mysql.Translate(ctx, "endpoint", err)
@@ -261,7 +262,7 @@ func (s *Store) Recipient(ctx context.Context, name string, may func(*leaderboar
 }
 
 // Endpoint returns an endpoint with its waiting deliveries. Errors: ErrEndpointNotFound, ErrUnavailable.
-func (s *Store) Endpoint(ctx context.Context, name string) (leaderboard.Endpoint, error) {
+func (s *Store) Endpoint(ctx context.Context, name string) (Endpoint, error) {
 	e, err := s.endpointIn(ctx, s.db.Pool, name)
 	if err == nil {
 		err = s.addWaiting(ctx, &e)
@@ -270,13 +271,13 @@ func (s *Store) Endpoint(ctx context.Context, name string) (leaderboard.Endpoint
 }
 
 // Endpoints lists all endpoints in the order of their names, with their waiting deliveries. Errors: ErrUnavailable.
-func (s *Store) Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error) {
+func (s *Store) Endpoints(ctx context.Context) ([]Endpoint, error) {
 	var rows []endpointRow
-	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY name LIMIT ", leaderboard.MaxEndpoints)
+	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY name LIMIT ", outbox.MaxEndpoints)
 	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(query)); err != nil {
 		return nil, mysql.Translate(ctx, "endpoints", err)
 	}
-	out := make([]leaderboard.Endpoint, len(rows))
+	out := make([]Endpoint, len(rows))
 	for i := range rows {
 		var err error
 		if out[i], err = rows[i].endpoint(); err == nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/outbox"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store/storetest/dbtest"
@@ -39,8 +40,8 @@ func TestOutboxIsBounded(t *testing.T) {
 			t.Errorf("%d rows without endpoints", n)
 		}
 		live := putEndpoint(t, o.store, "live", leaderboard.EventKindPeriodClosed)
-		var dead []leaderboard.Endpoint
-		for i := range testenv.Size(9, leaderboard.MaxEndpoints-1) {
+		var dead []Endpoint
+		for i := range testenv.Size(9, outbox.MaxEndpoints-1) {
 			dead = append(dead, putEndpoint(t, o.store, fmt.Sprint("dead", i), leaderboard.EventKindPeriodClosed))
 		}
 		const perDay = int(24 * time.Hour / boundStep)
@@ -104,7 +105,7 @@ func (o *outboxBound) end(t *testing.T) int {
 }
 
 // round spreads new events, delivers them to an endpoint that gets one event, and returns the number of statements.
-func (o *outboxBound) round(t *testing.T, live leaderboard.Endpoint) int {
+func (o *outboxBound) round(t *testing.T, live Endpoint) int {
 	t.Helper()
 	var n atomic.Int64
 	o.proxy.FaultBy(func(text string) dbtest.Fault {
@@ -124,14 +125,14 @@ func (o *outboxBound) round(t *testing.T, live leaderboard.Endpoint) int {
 	if err != nil || len(due) != 1 {
 		t.Fatalf("the live endpoint is to get %d events, %v", len(due), err)
 	}
-	if _, err := o.store.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: live.ID, Event: due[0].Seq, Status: 204}); err != nil {
+	if _, err := o.store.Events.Settle(t.Context(), Attempt{EndpointID: live.ID, Event: due[0].Seq, Status: 204}); err != nil {
 		t.Fatal(err)
 	}
 	return int(n.Load())
 }
 
 // fail tries the due deliveries to dead endpoints.
-func (o *outboxBound) fail(t *testing.T, dead []leaderboard.Endpoint) {
+func (o *outboxBound) fail(t *testing.T, dead []Endpoint) {
 	t.Helper()
 	for _, e := range dead {
 		due, err := o.store.Events.Due(t.Context(), e.ID, 4)
@@ -139,7 +140,7 @@ func (o *outboxBound) fail(t *testing.T, dead []leaderboard.Endpoint) {
 			t.Fatal(err)
 		}
 		for _, d := range due {
-			a := leaderboard.Attempt{EndpointID: e.ID, Event: d.Seq, Error: "connection refused", Retry: 24 * time.Hour}
+			a := Attempt{EndpointID: e.ID, Event: d.Seq, Error: "connection refused", Retry: 24 * time.Hour}
 			if _, err := o.store.Events.Settle(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/api"
 	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
@@ -53,7 +54,7 @@ type dueRow struct {
 // Due returns deliveries to an endpoint that must be tried now, at most limit. Half of them have been tried before, the
 // longest waiting first; the others have not; a half that is not full leaves its room to the other. So neither new events
 // nor events that are refused each time delay the others. Errors: ErrUnavailable.
-func (s *Store) Due(ctx context.Context, endpoint int64, limit int) ([]leaderboard.Delivery, error) {
+func (s *Store) Due(ctx context.Context, endpoint int64, limit int) ([]Delivery, error) {
 	var again, first []dueRow
 	err := s.db.Pool.SelectContext(ctx, &again, s.db.Limited(fmt.Sprintf(dueAgain, s.db.Now())), endpoint, limit)
 	if err == nil {
@@ -63,10 +64,10 @@ func (s *Store) Due(ctx context.Context, endpoint int64, limit int) ([]leaderboa
 		return nil, mysql.Translate(ctx, "due deliveries", err)
 	}
 	rows := append(again[:min(len(again), limit-len(first))], first...)
-	out := make([]leaderboard.Delivery, len(rows))
+	out := make([]Delivery, len(rows))
 	events := make([]*leaderboard.Event, len(rows))
 	for i := range rows {
-		out[i] = leaderboard.Delivery{Event: rows[i].event(), State: leaderboard.DeliveryStateWaiting, Attempts: rows[i].Attempts}
+		out[i] = Delivery{Event: rows[i].event(), State: api.DeliveryStateWaiting, Attempts: rows[i].Attempts}
 		events[i] = &out[i].Event
 	}
 	return out, mysql.Translate(ctx, "due deliveries", s.addMembers(ctx, events))
@@ -101,7 +102,7 @@ func (s *Store) addMembers(ctx context.Context, events []*leaderboard.Event) err
 // Settle records the result of an attempt. A delivery whose next attempt would be later than leaderboard.EventTTL after its
 // event has failed for good, which failed reports. Nothing is recorded for an endpoint that was deleted meanwhile. Errors:
 // ErrUnavailable.
-func (s *Store) Settle(ctx context.Context, a leaderboard.Attempt) (failed bool, err error) {
+func (s *Store) Settle(ctx context.Context, a Attempt) (failed bool, err error) {
 	s.point("events-sent")
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if a.Gone {
@@ -142,19 +143,19 @@ func (s *Store) turnOff(ctx context.Context, tx *sqlx.Tx, endpoint int64) error 
 		return err
 	}
 	after := before
-	after.State = leaderboard.EndpointStateGone
+	after.State = api.EndpointStateGone
 	_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionEndpointUpdate, Before: stateOf(&before), After: stateOf(&after)})
 	return err
 }
 
 // Backlog returns the waiting deliveries of the endpoints that are on. Errors: ErrUnavailable.
-func (s *Store) Backlog(ctx context.Context) (b leaderboard.Backlog, err error) {
+func (s *Store) Backlog(ctx context.Context) (b Backlog, err error) {
 	rows, _, err := s.endpointsOn(ctx)
 	for i := range rows {
 		if err != nil {
 			break
 		}
-		e := leaderboard.Endpoint{ID: rows[i].ID}
+		e := Endpoint{ID: rows[i].ID}
 		if err = s.addWaiting(ctx, &e); err == nil && e.Waiting > 0 {
 			b.Waiting += e.Waiting
 			if b.Oldest == 0 || e.OldestWaiting < b.Oldest {
@@ -171,8 +172,8 @@ const (
 )
 
 // addWaiting adds an endpoint's waiting deliveries to it.
-func (s *Store) addWaiting(ctx context.Context, e *leaderboard.Endpoint) error {
-	err := s.db.Pool.GetContext(ctx, &e.Waiting, s.db.Limited(waitingCount), e.ID, leaderboard.MaxWaiting)
+func (s *Store) addWaiting(ctx context.Context, e *Endpoint) error {
+	err := s.db.Pool.GetContext(ctx, &e.Waiting, s.db.Limited(waitingCount), e.ID, maxWaiting)
 	if err != nil || e.Waiting == 0 {
 		return err
 	}

@@ -42,7 +42,7 @@ func (s *Store) removeDelivered(ctx context.Context) error {
 // deliveredBound returns the id up to which each endpoint has a delivery of every event about an erased member that it gets.
 func (s *Store) deliveredBound(ctx context.Context) (bound int64, err error) {
 	var rows []endpointRow
-	if err := s.db.Pool.SelectContext(ctx, &rows, fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY id LIMIT ", leaderboard.MaxEndpoints)); err != nil {
+	if err := s.db.Pool.SelectContext(ctx, &rows, fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints ORDER BY id LIMIT ", outbox.MaxEndpoints)); err != nil {
 		return 0, err
 	}
 	if err := s.db.Pool.GetContext(ctx, &bound, "SELECT COALESCE(MAX(id), 0) FROM outbox"); err != nil {

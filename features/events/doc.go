@@ -7,7 +7,7 @@
 // dies in between leaves a delivery that the next one sends again, under the same id. So events arrive at least once, and
 // in no certain order.
 //
-// Read rows.go (the rows of endpoints), spread.go (how each event gets a delivery for each endpoint, though ids commit out
+// Read endpoint.go (the nouns), rows.go (the rows of endpoints), spread.go (how each event gets a delivery for each endpoint, though ids commit out
 // of order), deliver.go (due deliveries, and the results of attempts), then sender.go (rounds and lanes), post.go (one
 // attempt) and sign.go (its signature). admin.go and list.go are for admins, through handlers.go; above.go is events for
 // streams, delivered.go removes erasures that all endpoints have. Package dialer decides which addresses may be dialled.

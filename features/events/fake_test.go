@@ -4,21 +4,22 @@ import (
 	"context"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
 // fake is the endpoints of the database, and their deliveries.
 type fake struct {
-	*apitest.Table[leaderboard.Endpoint]
-	deliveries []leaderboard.Delivery // of each, newest first
-	attempt    leaderboard.Attempt    // the result of a test
-	replays    []leaderboard.Replay
+	*apitest.Table[Endpoint]
+	deliveries []Delivery // of each, newest first
+	attempt    Attempt    // the result of a test
+	replays    []Replay
 }
 
 func (f *fake) PutEndpoint(
-	_ context.Context, name string, r leaderboard.EndpointRequest, _ leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error,
-) (e leaderboard.Endpoint, created bool, err error) {
+	_ context.Context, name string, r EndpointRequest, _ Secret, may func(*Endpoint) error,
+) (e Endpoint, created bool, err error) {
 	if err := r.Check(name); err != nil {
 		return e, false, err
 	}
@@ -27,22 +28,22 @@ func (f *fake) PutEndpoint(
 			return e, false, err
 		}
 	}
-	e.Name, e.URL, e.Kinds, e.Boards, e.AllowPrivate, e.State = name, r.URL, r.Kinds, r.Boards, r.AllowPrivate, leaderboard.EndpointStateOff
+	e.Name, e.URL, e.Kinds, e.Boards, e.AllowPrivate, e.State = name, r.URL, r.Kinds, r.Boards, r.AllowPrivate, api.EndpointStateOff
 	if r.Enabled {
-		e.State = leaderboard.EndpointStateOn
+		e.State = api.EndpointStateOn
 	}
 	return e, f.Put(name, e), nil
 }
 
-func (f *fake) Endpoint(_ context.Context, name string) (leaderboard.Endpoint, error) {
+func (f *fake) Endpoint(_ context.Context, name string) (Endpoint, error) {
 	return f.Get(name)
 }
 
-func (f *fake) Endpoints(context.Context) ([]leaderboard.Endpoint, error) {
+func (f *fake) Endpoints(context.Context) ([]Endpoint, error) {
 	return f.List("", 1000), nil
 }
 
-func (f *fake) DeleteEndpoint(_ context.Context, name string, may func(*leaderboard.Endpoint) error) error {
+func (f *fake) DeleteEndpoint(_ context.Context, name string, may func(*Endpoint) error) error {
 	if _, err := f.Change(name, may); err != nil {
 		return err
 	}
@@ -50,24 +51,24 @@ func (f *fake) DeleteEndpoint(_ context.Context, name string, may func(*leaderbo
 }
 
 func (f *fake) RotateEndpoint(
-	_ context.Context, name string, _ leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error,
-) (leaderboard.Endpoint, error) {
-	return f.Change(name, func(e *leaderboard.Endpoint) error {
+	_ context.Context, name string, _ Secret, overlap time.Duration, may func(*Endpoint) error,
+) (Endpoint, error) {
+	return f.Change(name, func(e *Endpoint) error {
 		e.PreviousUntil = leaderboard.MicrosOf(time.Now().Add(overlap))
 		return may(e)
 	})
 }
 
-func (f *fake) Recipient(_ context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Recipient, error) {
+func (f *fake) Recipient(_ context.Context, name string, may func(*Endpoint) error) (Recipient, error) {
 	e, err := f.Change(name, may)
-	return leaderboard.Recipient{Endpoint: e}, err
+	return Recipient{Endpoint: e}, err
 }
 
-func (f *fake) Test(context.Context, *leaderboard.Recipient) (leaderboard.Attempt, time.Duration) {
+func (f *fake) Test(context.Context, *Recipient) (Attempt, time.Duration) {
 	return f.attempt, 12 * time.Millisecond
 }
 
-func (f *fake) Deliveries(_ context.Context, q leaderboard.DeliveriesQuery) (out []leaderboard.Delivery, _ error) {
+func (f *fake) Deliveries(_ context.Context, q DeliveriesQuery) (out []Delivery, _ error) {
 	for i := range f.deliveries {
 		if d := f.deliveries[i]; (q.State == "" || d.State == q.State) && (q.Before == 0 || d.Seq < q.Before) && len(out) < q.Limit {
 			out = append(out, d)
@@ -76,7 +77,7 @@ func (f *fake) Deliveries(_ context.Context, q leaderboard.DeliveriesQuery) (out
 	return out, nil
 }
 
-func (f *fake) Replay(_ context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (int, error) {
+func (f *fake) Replay(_ context.Context, r Replay, may func(*Endpoint) error) (int, error) {
 	if _, err := f.Change(r.Endpoint, may); err != nil {
 		return 0, err
 	}

@@ -18,24 +18,24 @@ import (
 // *leaderboard.RuleError.
 type Endpoints interface {
 	// PutEndpoint creates an endpoint, with a secret, or changes one, which keeps its own.
-	PutEndpoint(ctx context.Context, name string, r leaderboard.EndpointRequest, secret leaderboard.EndpointSecret, may func(*leaderboard.Endpoint) error) (e leaderboard.Endpoint, created bool, err error)
-	Endpoint(ctx context.Context, name string) (leaderboard.Endpoint, error)
+	PutEndpoint(ctx context.Context, name string, r EndpointRequest, secret Secret, may func(*Endpoint) error) (e Endpoint, created bool, err error)
+	Endpoint(ctx context.Context, name string) (Endpoint, error)
 	// Endpoints lists all, in the order of their names.
-	Endpoints(ctx context.Context) ([]leaderboard.Endpoint, error)
-	DeleteEndpoint(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) error
+	Endpoints(ctx context.Context) ([]Endpoint, error)
+	DeleteEndpoint(ctx context.Context, name string, may func(*Endpoint) error) error
 	// RotateEndpoint gives an endpoint another secret; the old secret signs too until the overlap is over.
-	RotateEndpoint(ctx context.Context, name string, secret leaderboard.EndpointSecret, overlap time.Duration, may func(*leaderboard.Endpoint) error) (leaderboard.Endpoint, error)
+	RotateEndpoint(ctx context.Context, name string, secret Secret, overlap time.Duration, may func(*Endpoint) error) (Endpoint, error)
 	// Recipient returns an endpoint with its secrets, for a test of it.
-	Recipient(ctx context.Context, name string, may func(*leaderboard.Endpoint) error) (leaderboard.Recipient, error)
+	Recipient(ctx context.Context, name string, may func(*Endpoint) error) (Recipient, error)
 	// Deliveries lists the deliveries of an endpoint, newest event first.
-	Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) ([]leaderboard.Delivery, error)
+	Deliveries(ctx context.Context, q DeliveriesQuery) ([]Delivery, error)
 	// Replay has events delivered again and returns their number; ErrEventNotFound.
-	Replay(ctx context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (int, error)
+	Replay(ctx context.Context, r Replay, may func(*Endpoint) error) (int, error)
 }
 
 // Tester makes one attempt to deliver an event that is not stored, and returns how long it took.
 type Tester interface {
-	Test(ctx context.Context, to *leaderboard.Recipient) (leaderboard.Attempt, time.Duration)
+	Test(ctx context.Context, to *Recipient) (Attempt, time.Duration)
 }
 
 // handlers make, show, change, test and delete endpoints.
@@ -61,8 +61,8 @@ func Routes(endpoints Endpoints, tester Tester, private bool) []httpapi.Route {
 }
 
 // maySee returns a function that returns ErrEndpointNotFound for an endpoint that gets events of boards that the request's key is not for.
-func maySee(c *httpapi.Call) func(*leaderboard.Endpoint) error {
-	return func(e *leaderboard.Endpoint) error {
+func maySee(c *httpapi.Call) func(*Endpoint) error {
+	return func(e *Endpoint) error {
 		if !c.Key.CoversAll(e.Boards) {
 			return leaderboard.ErrEndpointNotFound
 		}
@@ -70,9 +70,9 @@ func maySee(c *httpapi.Call) func(*leaderboard.Endpoint) error {
 	}
 }
 
-func showEndpoint(e *leaderboard.Endpoint) api.Endpoint {
+func showEndpoint(e *Endpoint) api.Endpoint {
 	out := api.Endpoint{
-		Name: e.Name, URL: e.URL, Enabled: e.State == leaderboard.EndpointStateOn, AllowPrivate: e.AllowPrivate, State: e.State, Waiting: e.Waiting,
+		Name: e.Name, URL: e.URL, Enabled: e.State == api.EndpointStateOn, AllowPrivate: e.AllowPrivate, State: e.State, Waiting: e.Waiting,
 		OldestWaitingAt: httpapi.GivenMoment(e.OldestWaiting), LastError: httpapi.Given(e.LastError), CreatedTime: httpapi.Moment(e.CreatedTime),
 		UpdatedTime: httpapi.Moment(e.UpdatedTime), PreviousSecretUntil: httpapi.GivenMoment(e.PreviousUntil),
 	}
@@ -95,8 +95,8 @@ type endpointBody struct {
 }
 
 // request parses a body. Empty lists, also as null, are refused: they may have been meant as no boards or kinds.
-func (b *endpointBody) request() (leaderboard.EndpointRequest, error) {
-	r := leaderboard.EndpointRequest{Enabled: b.Enabled == nil || *b.Enabled, AllowPrivate: b.AllowPrivate}
+func (b *endpointBody) request() (EndpointRequest, error) {
+	r := EndpointRequest{Enabled: b.Enabled == nil || *b.Enabled, AllowPrivate: b.AllowPrivate}
 	var bad wire.BadFields
 	if b.URL == nil {
 		bad.Add("/url", "is required")
@@ -129,11 +129,11 @@ func (h *handlers) put(c *httpapi.Call) error {
 	if !c.Key.CoversAll(r.Boards) {
 		return guard.ErrNotCovered(c.Key, wire.InputError{Pointer: "/boards", Detail: "the key is not for all of these boards"})
 	}
-	name, secret := c.Params.PathValue("name"), leaderboard.NewEndpointSecret()
+	name, secret := c.Params.PathValue("name"), newSecret()
 	if err := h.checkAddress(name, &r); err != nil {
 		return wire.WriteError(err)
 	}
-	e, created, err := h.endpoints.PutEndpoint(c.Ctx, name, r, secret, func(old *leaderboard.Endpoint) error {
+	e, created, err := h.endpoints.PutEndpoint(c.Ctx, name, r, secret, func(old *Endpoint) error {
 		if !c.Key.CoversAll(old.Boards) {
 			return guard.ErrNotCovered(c.Key)
 		}
@@ -150,7 +150,7 @@ func (h *handlers) put(c *httpapi.Call) error {
 }
 
 // checkAddress returns the fault in the address of an endpoint by the settings. Endpoints finds the other faults.
-func (h *handlers) checkAddress(name string, r *leaderboard.EndpointRequest) error {
+func (h *handlers) checkAddress(name string, r *EndpointRequest) error {
 	if r.AllowPrivate && !h.private {
 		return invalid("/allow_private", "the server's setting allow-private-addresses does not allow it")
 	}
@@ -171,7 +171,7 @@ func invalid(pointer, detail string) error {
 }
 
 // sendEndpoint answers with an endpoint and its secret, which no cache may keep.
-func sendEndpoint(c *httpapi.Call, status int, e *leaderboard.Endpoint, secret leaderboard.EndpointSecret) error {
+func sendEndpoint(c *httpapi.Call, status int, e *Endpoint, secret Secret) error {
 	c.NoStore()
 	return c.SendJSON(status, api.NewEndpoint{Endpoint: showEndpoint(e), Secret: string(secret)})
 }
@@ -179,14 +179,14 @@ func sendEndpoint(c *httpapi.Call, status int, e *leaderboard.Endpoint, secret l
 // endpointName returns the name in the path.
 func endpointName(c *httpapi.Call) (string, error) {
 	name := c.Params.PathValue("name")
-	if !leaderboard.IsEndpointName(name) {
+	if leaderboard.CheckBoardName(name) != nil {
 		return "", leaderboard.ErrEndpointNotFound
 	}
 	return name, nil
 }
 
 // find returns the endpoint of the path, if the key may see it.
-func (h *handlers) find(c *httpapi.Call) (e leaderboard.Endpoint, err error) {
+func (h *handlers) find(c *httpapi.Call) (e Endpoint, err error) {
 	name, err := endpointName(c)
 	if err == nil {
 		e, err = h.endpoints.Endpoint(c.Ctx, name)
@@ -224,7 +224,7 @@ func (h *handlers) list(c *httpapi.Call) error {
 			seen = append(seen, all[i])
 		}
 	}
-	return httpapi.SendList(c, "endpoints", seen, limit, showEndpoint, func(last *leaderboard.Endpoint) string { return of.Cursor(last.Name) })
+	return httpapi.SendList(c, "endpoints", seen, limit, showEndpoint, func(last *Endpoint) string { return of.Cursor(last.Name) })
 }
 
 // delete answers DELETE /v1/endpoints/{name}.
@@ -246,11 +246,11 @@ func (h *handlers) rotate(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	overlap, err := httpapi.OverlapGiven(c, leaderboard.MaxEndpointOverlap)
+	overlap, err := httpapi.OverlapGiven(c, maxOverlap)
 	if err != nil {
 		return err
 	}
-	secret := leaderboard.NewEndpointSecret()
+	secret := newSecret()
 	e, err := h.endpoints.RotateEndpoint(c.Ctx, name, secret, overlap, maySee(c))
 	if err != nil {
 		return wire.WriteError(err)
@@ -277,7 +277,7 @@ func (h *handlers) test(c *httpapi.Call) error {
 	})
 }
 
-func showDelivery(d *leaderboard.Delivery) api.Delivery {
+func showDelivery(d *Delivery) api.Delivery {
 	payload, err := d.Body()
 	if err != nil {
 		payload = []byte("null") // it cannot be delivered either, and the error of that says why
@@ -290,9 +290,9 @@ func showDelivery(d *leaderboard.Delivery) api.Delivery {
 
 // deliveries answers GET /v1/endpoints/{name}/deliveries: newest event first.
 func (h *handlers) deliveries(c *httpapi.Call) error {
-	q := leaderboard.DeliveriesQuery{Endpoint: c.Params.PathValue("name")}
+	q := DeliveriesQuery{Endpoint: c.Params.PathValue("name")}
 	limit := int(c.Params.Integer("limit"))
-	q.State = leaderboard.DeliveryState(c.Params.Word("state"))
+	q.State = api.DeliveryState(c.Params.Word("state"))
 	of := wire.List{Name: "deliveries " + q.Endpoint + " " + string(q.State)}
 	q.Before = httpapi.AfterCursor(c, of.AfterID)
 	if err := c.Params.BadInput(); err != nil {
@@ -306,7 +306,7 @@ func (h *handlers) deliveries(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.SendList(c, "deliveries", found, limit, showDelivery, func(last *leaderboard.Delivery) string { return of.CursorID(last.Seq) })
+	return httpapi.SendList(c, "deliveries", found, limit, showDelivery, func(last *Delivery) string { return of.CursorID(last.Seq) })
 }
 
 // replay answers POST /v1/endpoints/{name}/replay: 202 with the number of events that are delivered again.
@@ -318,7 +318,7 @@ func (h *handlers) replay(c *httpapi.Call) error {
 	if err := c.Decode(&body, false, &wire.Emptiness{}); err != nil {
 		return err
 	}
-	r := leaderboard.Replay{}
+	r := Replay{}
 	switch {
 	case (body.Since == nil) == (body.Event == nil):
 		return wire.Malformed(wire.InputError{Detail: "want either since or event"})

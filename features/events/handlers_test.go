@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/api"
 	"leaderboard/features/featuretest"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
@@ -14,7 +15,7 @@ import (
 
 // newEnv returns an API with the routes of endpoints, and its surroundings.
 func newEnv(t testing.TB) (*apitest.Env, *fake) {
-	f := &fake{Table: apitest.NewTable[leaderboard.Endpoint](leaderboard.ErrEndpointNotFound)}
+	f := &fake{Table: apitest.NewTable[Endpoint](leaderboard.ErrEndpointNotFound)}
 	return featuretest.New(t, func(*apitest.Fake) []httpapi.Route { return Routes(f, f, true) }), f
 }
 
@@ -40,7 +41,7 @@ func TestEndpoints(t *testing.T) {
 		t.Errorf("rotated: %s", text)
 	}
 	e.Post(apitest.AdminKey, path+"/rotate", `{"overlap":"721h"}`).WantProblem(400, wire.CodeMalformed)
-	f.attempt = leaderboard.Attempt{Status: 500, Error: "the answer was 500"}
+	f.attempt = Attempt{Status: 500, Error: "the answer was 500"}
 	if r := e.Post(apitest.AdminKey, path+"/test", "").Want(200); string(r.Body) != `{"delivered":false,"status":500,"error":"the answer was 500","took":"12ms"}` {
 		t.Errorf("tested: %s", r.Body)
 	}
@@ -117,7 +118,7 @@ func TestDeliveries(t *testing.T) {
 	const path = "/v1/endpoints/game"
 	e.Put(apitest.AdminKey, path, `{"url":"https://game.example/hooks"}`).Want(201)
 	for i := range 5 {
-		d := leaderboard.Delivery{State: leaderboard.DeliveryStateWaiting, Attempts: 2, Tried: 1_700_000_000_000_000, Next: 1_700_000_100_000_000, Status: 503, Error: "the answer was 503"}
+		d := Delivery{State: api.DeliveryStateWaiting, Attempts: 2, Tried: 1_700_000_000_000_000, Next: 1_700_000_100_000_000, Status: 503, Error: "the answer was 503"}
 		d.Event = leaderboard.Event{
 			Seq: int64(5 - i), ID: leaderboard.EventIDOf(fmt.Sprint(i)), Kind: leaderboard.EventKindMemberHidden, Time: 1_700_000_000_000_000, Data: `{"board":"b"}`,
 			Members: []leaderboard.EventMember{{Member: "<a>"}},

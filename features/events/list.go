@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/api"
 	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
@@ -25,14 +26,14 @@ type deliveryRow struct {
 	Error    string       `db:"error"`
 }
 
-func (r *deliveryRow) delivery() leaderboard.Delivery {
-	d := leaderboard.Delivery{
-		Event: r.event(), State: leaderboard.DeliveryState(r.State), Attempts: r.Attempts, Status: r.Status, Error: r.Error,
+func (r *deliveryRow) delivery() Delivery {
+	d := Delivery{
+		Event: r.event(), State: api.DeliveryState(r.State), Attempts: r.Attempts, Status: r.Status, Error: r.Error,
 	}
 	if r.Tried.Valid {
 		d.Tried = leaderboard.MicrosOf(r.Tried.Time)
 	}
-	if d.State == leaderboard.DeliveryStateWaiting {
+	if d.State == api.DeliveryStateWaiting {
 		d.Next = max(leaderboard.MicrosOf(r.Next), d.Time) // before the first attempt it has been due from the beginning
 	}
 	return d
@@ -47,7 +48,7 @@ const (
 )
 
 // Deliveries lists deliveries of an endpoint, newest event first. Errors: ErrEndpointNotFound, ErrUnavailable.
-func (s *Store) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) ([]leaderboard.Delivery, error) {
+func (s *Store) Deliveries(ctx context.Context, q DeliveriesQuery) ([]Delivery, error) {
 	e, err := s.endpointIn(ctx, s.db.Pool, q.Endpoint)
 	if err != nil {
 		return nil, mysql.Translate(ctx, "deliveries", err)
@@ -65,7 +66,7 @@ func (s *Store) Deliveries(ctx context.Context, q leaderboard.DeliveriesQuery) (
 	if err != nil {
 		return nil, mysql.Translate(ctx, "deliveries", err)
 	}
-	out, events := make([]leaderboard.Delivery, len(rows)), make([]*leaderboard.Event, len(rows))
+	out, events := make([]Delivery, len(rows)), make([]*leaderboard.Event, len(rows))
 	for i := range rows {
 		out[i] = rows[i].delivery()
 		events[i] = &out[i].Event
@@ -78,7 +79,7 @@ const replayed = "SELECT id, kind, board, created_at FROM outbox FORCE INDEX (ou
 
 // Replay has events delivered to an endpoint again, under their ids, and returns their number. When it fails, some of them
 // are delivered. Errors: ErrEndpointNotFound, ErrEventNotFound, the errors of may, ErrUnavailable.
-func (s *Store) Replay(ctx context.Context, r leaderboard.Replay, may func(*leaderboard.Endpoint) error) (events int, err error) {
+func (s *Store) Replay(ctx context.Context, r Replay, may func(*Endpoint) error) (events int, err error) {
 	e, err := s.endpointIn(ctx, s.db.Pool, r.Endpoint)
 	if err == nil {
 		err = may(&e)
@@ -94,7 +95,7 @@ func (s *Store) Replay(ctx context.Context, r leaderboard.Replay, may func(*lead
 	return events, mysql.Translate(ctx, "replay", err)
 }
 
-func (s *Store) replayOne(ctx context.Context, e *leaderboard.Endpoint, id string) (int, error) {
+func (s *Store) replayOne(ctx context.Context, e *Endpoint, id string) (int, error) {
 	var row outboxRow
 	err := s.db.Pool.GetContext(ctx, &row, s.db.Limited("SELECT id, kind, board FROM outbox WHERE dedupe = ?"), []byte(id))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && len(wantedOf(e, []outboxRow{row})) == 0 {
@@ -106,7 +107,7 @@ func (s *Store) replayOne(ctx context.Context, e *leaderboard.Endpoint, id strin
 	return 1, s.deliverTo(ctx, e.ID, []int64{row.ID}, 0, startAgain)
 }
 
-func (s *Store) replaySince(ctx context.Context, e *leaderboard.Endpoint, since leaderboard.Micros) (events int, err error) {
+func (s *Store) replaySince(ctx context.Context, e *Endpoint, since leaderboard.Micros) (events int, err error) {
 	at, id := since.Time(), int64(0)
 	for {
 		var rows []struct {
@@ -135,7 +136,7 @@ func (s *Store) replaySince(ctx context.Context, e *leaderboard.Endpoint, since 
 }
 
 // auditReplay records a replay.
-func (s *Store) auditReplay(ctx context.Context, e *leaderboard.Endpoint, r *leaderboard.Replay, events int) error {
+func (s *Store) auditReplay(ctx context.Context, e *Endpoint, r *Replay, events int) error {
 	type replay struct {
 		Name   string              `json:"name"`
 		Since  *leaderboard.Micros `json:"since,omitempty"`

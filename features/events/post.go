@@ -73,7 +73,7 @@ type outcome struct {
 }
 
 // post makes an attempt.
-func (p *poster) post(ctx context.Context, to *leaderboard.Recipient, e *leaderboard.Event) outcome {
+func (p *poster) post(ctx context.Context, to *Recipient, e *leaderboard.Event) outcome {
 	body, err := e.Body()
 	if err != nil {
 		return outcome{err: err.Error()}

@@ -15,9 +15,9 @@ import (
 // TestSignature: the example of the specification of Standard Webhooks.
 func TestSignature(t *testing.T) {
 	t.Parallel()
-	const secret = leaderboard.EndpointSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	const secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-	got := signature([]leaderboard.EndpointSecret{secret, leaderboard.NewEndpointSecret()}, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`))
+	got := signature([]Secret{secret, newSecret()}, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`))
 	if first, second, ok := strings.Cut(got, " "); first != want || !ok || !strings.HasPrefix(second, "v1,") {
 		t.Errorf("signed %s, want %s and a second one", got, want)
 	}
@@ -59,12 +59,12 @@ func TestPost(t *testing.T) {
 		"/gone":     {status: 410, err: "the answer was 410, which turns the endpoint off", gone: true},
 		"/hangs":    {err: "no answer within 2s"},
 	} {
-		to := &leaderboard.Recipient{Endpoint: leaderboard.Endpoint{URL: server.URL + path, AllowPrivate: true}}
+		to := &Recipient{Endpoint: Endpoint{URL: server.URL + path, AllowPrivate: true}}
 		if got := p.post(t.Context(), to, &leaderboard.Event{Data: "{}"}); got != want {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
 	}
-	to := &leaderboard.Recipient{Endpoint: leaderboard.Endpoint{URL: server.URL + "/head?token=secret", AllowPrivate: true}}
+	to := &Recipient{Endpoint: Endpoint{URL: server.URL + "/head?token=secret", AllowPrivate: true}}
 	if got := p.post(t.Context(), to, &leaderboard.Event{Data: "{}"}); got.err == "" || strings.Contains(got.err, "secret") {
 		t.Errorf("a head of 1 MiB: %+v", got)
 	}
@@ -95,7 +95,7 @@ func TestReboundNames(t *testing.T) {
 	for _, private := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fd00::1", "64:ff9b::a00:1"} {
 		cfg := Config{Timeout: 2 * time.Second, Resolver: names{netip.MustParseAddr(private)}}.withDefaults()
 		p := newPoster(&cfg)
-		to := &leaderboard.Recipient{Endpoint: leaderboard.Endpoint{URL: "https://hooks.example/"}}
+		to := &Recipient{Endpoint: Endpoint{URL: "https://hooks.example/"}}
 		if got := p.post(t.Context(), to, &leaderboard.Event{Data: "{}"}); got.err != errPrivate.Error() {
 			t.Errorf("a name for %s: %+v", private, got)
 		}

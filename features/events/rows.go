@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
@@ -28,9 +29,9 @@ type endpointRow struct {
 
 const endpointColumns = "id, name, url, kinds, boards, allow_private, state, secret, previous_secret, previous_ends_at, low_water, created_at, updated_at"
 
-func (r *endpointRow) endpoint() (e leaderboard.Endpoint, err error) {
-	e = leaderboard.Endpoint{
-		ID: r.ID, Name: string(r.Name), URL: string(r.URL), AllowPrivate: r.Private, State: leaderboard.EndpointState(r.State),
+func (r *endpointRow) endpoint() (e Endpoint, err error) {
+	e = Endpoint{
+		ID: r.ID, Name: string(r.Name), URL: string(r.URL), AllowPrivate: r.Private, State: api.EndpointState(r.State),
 		CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated),
 	}
 	if r.PreviousEnds.Valid {
@@ -45,11 +46,11 @@ func (r *endpointRow) endpoint() (e leaderboard.Endpoint, err error) {
 	return e, nil
 }
 
-func (r *endpointRow) recipient(now leaderboard.Micros) (to leaderboard.Recipient, err error) {
+func (r *endpointRow) recipient(now leaderboard.Micros) (to Recipient, err error) {
 	to.Endpoint, err = r.endpoint()
-	to.Secrets = []leaderboard.EndpointSecret{leaderboard.EndpointSecret(r.Secret)}
+	to.Secrets = []Secret{Secret(r.Secret)}
 	if len(r.Previous) > 0 && to.PreviousUntil > now {
-		to.Secrets = append(to.Secrets, leaderboard.EndpointSecret(r.Previous))
+		to.Secrets = append(to.Secrets, Secret(r.Previous))
 	}
 	return to, err
 }

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// laneWidth is how many deliveries to one endpoint are on their way at once. With leaderboard.MaxEndpoints it bounds all.
+	// laneWidth is how many deliveries to one endpoint are on their way at once. With outbox.MaxEndpoints it bounds all.
 	laneWidth = 8
 	// failuresToPause is after how many batches that failed as a whole a lane sends probeWidth deliveries at a time, with pauses.
 	failuresToPause = 3
@@ -82,7 +82,7 @@ type Sender struct {
 	noticer  Noticer // set before Run; nil: no noticer
 	attempts *prometheus.HistogramVec
 
-	backlog atomic.Pointer[leaderboard.Backlog]
+	backlog atomic.Pointer[Backlog]
 	asked   time.Time // when backlog was; the goroutine of the rounds alone
 
 	mu      sync.Mutex
@@ -92,10 +92,10 @@ type Sender struct {
 
 // lane is the way to one endpoint. Its fields are guarded by Sender.mu.
 type lane struct {
-	to       *leaderboard.Recipient // nil: it is off, or was deleted
-	busy     bool                   // a goroutine sends
-	failures int                    // batches in a row that failed as a whole
-	until    time.Time              // it pauses
+	to       *Recipient // nil: it is off, or was deleted
+	busy     bool       // a goroutine sends
+	failures int        // batches in a row that failed as a whole
+	until    time.Time  // it pauses
 }
 
 // NewSender returns a Sender. It does nothing before Run.
@@ -105,20 +105,20 @@ func NewSender(cfg Config) *Sender {
 }
 
 // Backlog returns the backlog at the last look, if this process sends; zeros otherwise.
-func (s *Sender) Backlog() leaderboard.Backlog {
+func (s *Sender) Backlog() Backlog {
 	if b := s.backlog.Load(); b != nil {
 		return *b
 	}
-	return leaderboard.Backlog{}
+	return Backlog{}
 }
 
 // Test makes one attempt to deliver an event that is not stored, and returns its result.
-func (s *Sender) Test(ctx context.Context, to *leaderboard.Recipient) (a leaderboard.Attempt, took time.Duration) {
+func (s *Sender) Test(ctx context.Context, to *Recipient) (a Attempt, took time.Duration) {
 	start := time.Now()
 	out := s.poster.post(ctx, to, &leaderboard.Event{
 		ID: leaderboard.NewEventID(), Kind: leaderboard.EventKindTest, Time: leaderboard.MicrosOf(s.cfg.Now()), Data: `{"endpoint":"` + to.Name + `"}`,
 	})
-	return leaderboard.Attempt{EndpointID: to.ID, Status: out.status, Error: out.err}, time.Since(start)
+	return Attempt{EndpointID: to.ID, Status: out.status, Error: out.err}, time.Since(start)
 }
 
 // Run does rounds until ctx ends, and returns when nothing is on its way.
@@ -180,7 +180,7 @@ func (s *Sender) look(ctx context.Context) error {
 }
 
 // aim gives the lanes their present endpoints.
-func (s *Sender) aim(recipients []leaderboard.Recipient) {
+func (s *Sender) aim(recipients []Recipient) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.lanes {
@@ -243,7 +243,7 @@ func (s *Sender) sendDue(ctx context.Context, l *lane) bool {
 }
 
 // next returns the work of a lane: its endpoint, nil if it no longer exists, and how many deliveries at once.
-func (s *Sender) next(l *lane) (to *leaderboard.Recipient, width int) {
+func (s *Sender) next(l *lane) (to *Recipient, width int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l.failures >= failuresToPause {
@@ -253,7 +253,7 @@ func (s *Sender) next(l *lane) (to *leaderboard.Recipient, width int) {
 }
 
 // learn records whether any of a batch was delivered, and reports whether the lane may continue at once.
-func (s *Sender) learn(ctx context.Context, l *lane, to *leaderboard.Recipient, any bool) bool {
+func (s *Sender) learn(ctx context.Context, l *lane, to *Recipient, any bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := l.failures
@@ -275,7 +275,7 @@ func (s *Sender) learn(ctx context.Context, l *lane, to *leaderboard.Recipient, 
 }
 
 // sendAll makes an attempt for each delivery, all at once. noted is false when a result could not be recorded.
-func (s *Sender) sendAll(ctx context.Context, to *leaderboard.Recipient, due []leaderboard.Delivery) (delivered int, gone, noted bool) {
+func (s *Sender) sendAll(ctx context.Context, to *Recipient, due []Delivery) (delivered int, gone, noted bool) {
 	var (
 		wg sync.WaitGroup
 		mu sync.Mutex
@@ -300,11 +300,11 @@ func (s *Sender) sendAll(ctx context.Context, to *leaderboard.Recipient, due []l
 var errEnded = errors.New("the sender ends")
 
 // sendOne makes an attempt and records its result.
-func (s *Sender) sendOne(ctx context.Context, to *leaderboard.Recipient, d *leaderboard.Delivery) (leaderboard.Attempt, error) {
+func (s *Sender) sendOne(ctx context.Context, to *Recipient, d *Delivery) (Attempt, error) {
 	start := time.Now()
 	out := s.poster.post(ctx, to, &d.Event)
 	took := time.Since(start)
-	a := leaderboard.Attempt{EndpointID: to.ID, Event: d.Seq, Status: out.status, Error: out.err, Gone: out.gone}
+	a := Attempt{EndpointID: to.ID, Event: d.Seq, Status: out.status, Error: out.err, Gone: out.gone}
 	if !a.Delivered() {
 		if ctx.Err() != nil {
 			return a, errEnded

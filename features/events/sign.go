@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"strconv"
 	"strings"
-
-	"leaderboard/leaderboard"
 )
 
 // The header fields of Standard Webhooks.
@@ -18,7 +16,7 @@ const (
 )
 
 // signature returns the signatures of a message by each of the secrets, separated by spaces. at is in seconds since 1970.
-func signature(secrets []leaderboard.EndpointSecret, id string, at int64, body []byte) string {
+func signature(secrets []Secret, id string, at int64, body []byte) string {
 	all := make([]string, len(secrets))
 	for i, secret := range secrets {
 		mac := hmac.New(sha256.New, secret.Bytes())

@@ -59,12 +59,12 @@ func (s *Store) YieldEvents(ctx context.Context) error {
 
 // Spread gives each event its deliveries, and returns the endpoints that are on. The next round finds events that came too
 // late for this one. Two processes may call it at once. Errors: ErrUnavailable.
-func (s *Store) Spread(ctx context.Context) ([]leaderboard.Recipient, error) {
+func (s *Store) Spread(ctx context.Context) ([]Recipient, error) {
 	rows, now, err := s.endpointsOn(ctx)
 	if err != nil {
 		return nil, mysql.Translate(ctx, "spread events", err)
 	}
-	recipients := make([]leaderboard.Recipient, 0, len(rows))
+	recipients := make([]Recipient, 0, len(rows))
 	low := leastMark(rows)
 	for i := range rows {
 		to, err := rows[i].recipient(now)
@@ -112,7 +112,7 @@ func markOf(rows []endpointRow, id int64) int64 {
 }
 
 func (s *Store) endpointsOn(ctx context.Context) (rows []endpointRow, now leaderboard.Micros, err error) {
-	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints WHERE state = 'on' ORDER BY id LIMIT ", leaderboard.MaxEndpoints)
+	query := fmt.Sprint("SELECT "+endpointColumns+" FROM endpoints WHERE state = 'on' ORDER BY id LIMIT ", outbox.MaxEndpoints)
 	if err = s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(query)); err == nil && len(rows) > 0 {
 		now, err = s.db.Clock(ctx)
 	}
@@ -148,7 +148,7 @@ const missing = "SELECT o.id, o.kind, o.board FROM outbox o FORCE INDEX (PRIMARY
 
 // spreadTo gives an endpoint the events that it lacks above its mark, and moves the mark as far as that is certain: up to
 // bound.
-func (s *Store) spreadTo(ctx context.Context, e *leaderboard.Endpoint, mark, bound int64) error {
+func (s *Store) spreadTo(ctx context.Context, e *Endpoint, mark, bound int64) error {
 	for after := mark; ; {
 		var rows []outboxRow
 		if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(missing), after, e.ID, spreadRows); err != nil {
@@ -173,7 +173,7 @@ func (s *Store) spreadTo(ctx context.Context, e *leaderboard.Endpoint, mark, bou
 	}
 }
 
-func wantedOf(e *leaderboard.Endpoint, rows []outboxRow) (ids []int64) {
+func wantedOf(e *Endpoint, rows []outboxRow) (ids []int64) {
 	for i := range rows {
 		if e.Wants(leaderboard.EventKind(rows[i].Kind), string(rows[i].Board)) {
 			ids = append(ids, rows[i].ID)

@@ -45,12 +45,12 @@ func newOutbox(t *testing.T, dsn string) (*Store, *sql.DB) {
 	return NewStore(d, nil), pool
 }
 
-func anyone(*leaderboard.Endpoint) error { return nil }
+func anyone(*Endpoint) error { return nil }
 
 func (s *Store) put(t *testing.T, name string, kinds ...leaderboard.EventKind) {
 	t.Helper()
-	r := leaderboard.EndpointRequest{URL: "https://game.example/" + name, Kinds: kinds, Enabled: true}
-	if _, _, err := s.PutEndpoint(t.Context(), name, r, leaderboard.NewEndpointSecret(), anyone); err != nil {
+	r := EndpointRequest{URL: "https://game.example/" + name, Kinds: kinds, Enabled: true}
+	if _, _, err := s.PutEndpoint(t.Context(), name, r, newSecret(), anyone); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -246,7 +246,7 @@ func TestDueIsShared(t *testing.T) {
 				if d.Attempts > 0 {
 					again++
 				}
-				if _, err := o.Settle(t.Context(), leaderboard.Attempt{EndpointID: endpoint, Event: d.Seq, Status: 500, Error: "500", Retry: retry}); err != nil {
+				if _, err := o.Settle(t.Context(), Attempt{EndpointID: endpoint, Event: d.Seq, Status: 500, Error: "500", Retry: retry}); err != nil {
 					t.Fatal(err)
 				}
 			}

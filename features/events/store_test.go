@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/features"
 	"leaderboard/features/featuretest"
 	"leaderboard/leaderboard"
@@ -29,10 +30,10 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *opened {
 	return &opened{s, features.Offered[*Store](e)}
 }
 
-func putEndpoint(t testing.TB, s *opened, name string, kinds ...leaderboard.EventKind) leaderboard.Endpoint {
+func putEndpoint(t testing.TB, s *opened, name string, kinds ...leaderboard.EventKind) Endpoint {
 	t.Helper()
-	r := leaderboard.EndpointRequest{URL: "https://game.example/" + name, Kinds: kinds, Enabled: true}
-	e, _, err := s.Events.PutEndpoint(t.Context(), name, r, leaderboard.NewEndpointSecret(), func(*leaderboard.Endpoint) error { return nil })
+	r := EndpointRequest{URL: "https://game.example/" + name, Kinds: kinds, Enabled: true}
+	e, _, err := s.Events.PutEndpoint(t.Context(), name, r, newSecret(), func(*Endpoint) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func putEndpoint(t testing.TB, s *opened, name string, kinds ...leaderboard.Even
 }
 
 // sent delivers all due deliveries to an endpoint, and returns them.
-func sent(t testing.TB, s *opened, e leaderboard.Endpoint) []leaderboard.Event {
+func sent(t testing.TB, s *opened, e Endpoint) []leaderboard.Event {
 	t.Helper()
 	if _, err := s.Events.Spread(t.Context()); err != nil {
 		t.Fatal(err)
@@ -56,7 +57,7 @@ func sent(t testing.TB, s *opened, e leaderboard.Endpoint) []leaderboard.Event {
 		}
 		for i := range due {
 			events = append(events, due[i].Event)
-			if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: due[i].Seq, Status: 204}); err != nil {
+			if _, err := s.Events.Settle(t.Context(), Attempt{EndpointID: e.ID, Event: due[i].Seq, Status: 204}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -90,8 +91,8 @@ func TestErasedIsToldAndForgotten(t *testing.T) {
 		}
 		dbtest.CheckForgotten(t, db, forgotten)
 
-		off := leaderboard.EndpointRequest{URL: "https://game.example/off", Kinds: []leaderboard.EventKind{leaderboard.EventKindMemberErased}}
-		if _, _, err := s.Events.PutEndpoint(t.Context(), "off", off, leaderboard.NewEndpointSecret(), nil); err != nil {
+		off := EndpointRequest{URL: "https://game.example/off", Kinds: []leaderboard.EventKind{leaderboard.EventKindMemberErased}}
+		if _, _, err := s.Events.PutEndpoint(t.Context(), "off", off, newSecret(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Erasures.Forget(t.Context(), forgotten, "boss"); err != nil {
@@ -130,10 +131,10 @@ func TestGoneAndReplay(t *testing.T) {
 		if err != nil || len(due) != 1 {
 			t.Fatal(due, err)
 		}
-		if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: due[0].Seq, Status: 410, Error: "gone", Gone: true}); err != nil {
+		if _, err := s.Events.Settle(t.Context(), Attempt{EndpointID: e.ID, Event: due[0].Seq, Status: 410, Error: "gone", Gone: true}); err != nil {
 			t.Fatal(err)
 		}
-		if gone, err := s.Events.Endpoint(t.Context(), "game"); err != nil || gone.State != leaderboard.EndpointStateGone || gone.Waiting != 1 {
+		if gone, err := s.Events.Endpoint(t.Context(), "game"); err != nil || gone.State != api.EndpointStateGone || gone.Waiting != 1 {
 			t.Errorf("%+v, %v", gone, err)
 		}
 		log := dbtest.Audited(t, dbtest.Connect(t, dsn))
@@ -146,26 +147,26 @@ func TestGoneAndReplay(t *testing.T) {
 		if len(got) != 2 || got[0].ID != due[0].ID {
 			t.Errorf("on again: %+v", got)
 		}
-		anyone := func(*leaderboard.Endpoint) error { return nil }
-		if n, err := s.Events.Replay(t.Context(), leaderboard.Replay{Endpoint: "game"}, anyone); n != 2 || err != nil {
+		anyone := func(*Endpoint) error { return nil }
+		if n, err := s.Events.Replay(t.Context(), Replay{Endpoint: "game"}, anyone); n != 2 || err != nil {
 			t.Errorf("replayed %d, %v", n, err)
 		}
 		if again := sent(t, s, e); len(again) != 2 || again[0].ID != got[0].ID || again[1].ID != got[1].ID {
 			t.Errorf("once more: %+v", again)
 		}
-		if n, err := s.Events.Replay(t.Context(), leaderboard.Replay{Endpoint: "game", Event: got[1].ID}, anyone); n != 1 || err != nil {
+		if n, err := s.Events.Replay(t.Context(), Replay{Endpoint: "game", Event: got[1].ID}, anyone); n != 1 || err != nil {
 			t.Errorf("replayed %d, %v", n, err)
 		}
 		if again := sent(t, s, e); len(again) != 1 || again[0].ID != got[1].ID {
 			t.Errorf("one once more: %+v", again)
 		}
-		if _, err := s.Events.Replay(t.Context(), leaderboard.Replay{Endpoint: "game", Event: leaderboard.NewEventID()}, anyone); !errors.Is(err, leaderboard.ErrEventNotFound) {
+		if _, err := s.Events.Replay(t.Context(), Replay{Endpoint: "game", Event: leaderboard.NewEventID()}, anyone); !errors.Is(err, leaderboard.ErrEventNotFound) {
 			t.Errorf("an event that is not there: %v", err)
 		}
 		if err := s.Events.DeleteEndpoint(t.Context(), "game", anyone); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Events.Settle(t.Context(), leaderboard.Attempt{EndpointID: e.ID, Event: got[1].Seq, Status: 204}); err != nil {
+		if _, err := s.Events.Settle(t.Context(), Attempt{EndpointID: e.ID, Event: got[1].Seq, Status: 204}); err != nil {
 			t.Errorf("what became of an attempt of a deleted endpoint: %v", err)
 		}
 		if n := dbtest.Count(t, dbtest.Connect(t, dsn), "deliveries"); n != 0 {
@@ -188,7 +189,7 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 		if err != nil || len(due) != 1 {
 			t.Fatal(due, err)
 		}
-		attempt := leaderboard.Attempt{EndpointID: e.ID, Event: due[0].Seq, Status: 500, Error: "the answer was 500", Retry: time.Hour}
+		attempt := Attempt{EndpointID: e.ID, Event: due[0].Seq, Status: 500, Error: "the answer was 500", Retry: time.Hour}
 		for _, c := range []struct {
 			old    string
 			failed bool
@@ -199,7 +200,7 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 				t.Errorf("an event of %s ago: failed %t, %v", c.old, failed, err)
 			}
 		}
-		list, err := s.Events.Deliveries(t.Context(), leaderboard.DeliveriesQuery{Endpoint: "game", State: leaderboard.DeliveryStateFailed, Limit: 10})
+		list, err := s.Events.Deliveries(t.Context(), DeliveriesQuery{Endpoint: "game", State: api.DeliveryStateFailed, Limit: 10})
 		if err != nil || len(list) != 1 || list[0].Attempts != 2 || list[0].Status != 500 || list[0].Next != 0 || list[0].Tried == 0 {
 			t.Errorf("listed %+v, %v", list, err)
 		}

@@ -75,8 +75,11 @@ func Enter(ctx context.Context, tx Tx, at string, events ...Event) error {
 	return nil
 }
 
-// listening are the existing endpoints, enabled or not.
-type listening []leaderboard.Endpoint
+// MaxEndpoints is how many endpoints there may be.
+const MaxEndpoints = 50
+
+// listening is the filters of the existing endpoints, enabled or not.
+type listening []leaderboard.EventFilter
 
 func (l listening) want(n *Event) bool {
 	for i := range l {
@@ -87,7 +90,7 @@ func (l listening) want(n *Event) bool {
 	return false
 }
 
-// endpointsIn returns the endpoints, which do not change until the transaction ends.
+// endpointsIn returns the filters of the endpoints, which do not change until the transaction ends.
 func endpointsIn(ctx context.Context, tx Tx) (listening, error) {
 	var version int64
 	err := tx.QueryRowContext(ctx, "SELECT version FROM table_versions WHERE name = '"+Version+"' LOCK IN SHARE MODE").Scan(&version)
@@ -97,7 +100,7 @@ func endpointsIn(ctx context.Context, tx Tx) (listening, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, fmt.Sprint("SELECT kinds, boards FROM endpoints ORDER BY id LIMIT ", leaderboard.MaxEndpoints))
+	rows, err := tx.QueryContext(ctx, fmt.Sprint("SELECT kinds, boards FROM endpoints ORDER BY id LIMIT ", MaxEndpoints))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +108,7 @@ func endpointsIn(ctx context.Context, tx Tx) (listening, error) {
 	var found listening
 	for rows.Next() {
 		var (
-			e             leaderboard.Endpoint
+			e             leaderboard.EventFilter
 			kinds, boards []byte
 		)
 		if err := rows.Scan(&kinds, &boards); err != nil {

@@ -11,7 +11,7 @@ import (
 // Ear hears the events that are entered for an endpoint.
 type Ear struct {
 	db   *sql.DB
-	want leaderboard.Endpoint
+	want leaderboard.EventFilter
 	had  map[heard]bool
 }
 
@@ -32,7 +32,7 @@ func Listen(t testing.TB, dsn, name string, kinds ...leaderboard.EventKind) *Ear
 	MustExec(t, db, "INSERT INTO endpoints (name, url, kinds, boards, allow_private, state, secret, low_water, created_at, updated_at)"+
 		" VALUES (?, '', ?, '[]', FALSE, 'on', '', (SELECT COALESCE(MAX(id), 0) FROM outbox), NOW(6), NOW(6))", name, string(text))
 	MustExec(t, db, "UPDATE table_versions SET version = version + 1 WHERE name = 'endpoints'")
-	e := &Ear{db, leaderboard.Endpoint{Kinds: kinds}, map[heard]bool{}}
+	e := &Ear{db, leaderboard.EventFilter{Kinds: kinds}, map[heard]bool{}}
 	e.Heard(t)
 	return e
 }
