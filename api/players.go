@@ -3,31 +3,45 @@ package api
 import (
 	"encoding/json"
 	"time"
-
-	"leaderboard/leaderboard"
 )
+
+// TokenAlgorithm is how a token is signed.
+type TokenAlgorithm string
+
+// All of them have a public key: with a shared secret, what verifies a token could make one.
+const (
+	TokenAlgorithmRS256 TokenAlgorithm = "RS256"
+	TokenAlgorithmES256 TokenAlgorithm = "ES256"
+	TokenAlgorithmEdDSA TokenAlgorithm = "EdDSA"
+)
+
+// UnusableKey is a key of an issuer's set that cannot verify a token.
+type UnusableKey struct {
+	KID    string `json:"kid"` // "" if the key has no ID
+	Reason string `json:"reason"`
+}
 
 // Issuer is an identity provider whose tokens name a player.
 type Issuer struct {
 	Name        string `json:"name"`
 	IssuerRules        // with all defaults
-	// PassedOver is keys of its set that are not used, as far as the server that answers knows them: up to leaderboard.MaxPassedOver.
-	PassedOver  []leaderboard.UnusableKey `json:"passed_over,omitempty"`
-	CreatedTime time.Time                 `json:"created_time"`
-	UpdatedTime time.Time                 `json:"updated_time"`
+	// PassedOver is keys of its set that are not used, as far as the server that answers knows them: up to 10.
+	PassedOver  []UnusableKey `json:"passed_over,omitempty"`
+	CreatedTime time.Time     `json:"created_time"`
+	UpdatedTime time.Time     `json:"updated_time"`
 }
 
 // IssuerRules are the rules of an issuer. An omitted rule has its default.
 type IssuerRules struct {
-	Issuer      string                       `json:"issuer"`            // the claim iss
-	Audience    string                       `json:"audience"`          // one of the claim aud
-	JWKS        json.RawMessage              `json:"jwks,omitzero"`     // its public keys, or
-	JWKSURL     string                       `json:"jwks_url,omitzero"` // where they are
-	Algorithms  []leaderboard.TokenAlgorithm `json:"algorithms,omitempty"`
-	MemberClaim string                       `json:"member_claim,omitzero"` // "": sub
-	Prefix      string                       `json:"prefix"`                // of member ids
-	BoardsClaim string                       `json:"boards_claim,omitzero"` // "": tokens are for all boards
-	MaxAge      string                       `json:"max_age,omitzero"`      // a Go duration since a token was issued
+	Issuer      string           `json:"issuer"`            // the claim iss
+	Audience    string           `json:"audience"`          // one of the claim aud
+	JWKS        json.RawMessage  `json:"jwks,omitzero"`     // its public keys, or
+	JWKSURL     string           `json:"jwks_url,omitzero"` // where they are
+	Algorithms  []TokenAlgorithm `json:"algorithms,omitempty"`
+	MemberClaim string           `json:"member_claim,omitzero"` // "": sub
+	Prefix      string           `json:"prefix"`                // of member ids
+	BoardsClaim string           `json:"boards_claim,omitzero"` // "": tokens are for all boards
+	MaxAge      string           `json:"max_age,omitzero"`      // a Go duration since a token was issued
 
 	RequestsPerSecond int64 `json:"requests_per_second,omitzero"` // of all its players together, 0: any number
 	RowsPerSecond     int64 `json:"rows_per_second,omitzero"`

@@ -177,6 +177,19 @@ type HistoryPeriod = api.HistoryPeriod
 // Issuer is an identity provider whose tokens name a player.
 type Issuer = api.Issuer
 
+// TokenAlgorithm is how a token is signed.
+type TokenAlgorithm = api.TokenAlgorithm
+
+// All of them have a public key.
+const (
+	TokenAlgorithmRS256 = api.TokenAlgorithmRS256
+	TokenAlgorithmES256 = api.TokenAlgorithmES256
+	TokenAlgorithmEdDSA = api.TokenAlgorithmEdDSA
+)
+
+// UnusableKey is a key of an issuer's set that cannot verify a token.
+type UnusableKey = api.UnusableKey
+
 // IssuerRules are the rules of an issuer. An omitted rule has its default.
 type IssuerRules = api.IssuerRules
 

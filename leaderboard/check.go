@@ -1,6 +1,7 @@
 package leaderboard
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,4 +60,10 @@ func isASCII(s string) bool {
 // pointerEscape returns a name as a JSON pointer has it.
 func pointerEscape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// IsThisMachine reports whether a host is surely this machine, so that nobody else can see requests to it without TLS.
+func IsThisMachine(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }

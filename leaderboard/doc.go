@@ -7,7 +7,7 @@
 //	key.go, quota.go, caller.go, signin.go          API keys: scopes, boards that they are for, their text; how much may be asked for, and by whom; people who sign in
 //	entry.go, labels.go, calendar.go                the parts of rules and entries
 //	display.go, face.go                             how people read scores, and how a board's page looks
-//	player.go, issuer.go, notify.go, metadata.go, review.go  what players may do, their tokens, and who issues them; notices of passes; metadata of entries; held submissions
+//	player.go, notify.go, metadata.go, review.go    what players may do, and their tokens; notices of passes; metadata of entries; held submissions
 //	derive.go, aggregate.go                         the rule of derived boards
 //	board.go                                        a board and its rules
 //	rule_field.go                                   the tags of rules, and their violations

@@ -4,20 +4,21 @@ import (
 	"context"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
 // fakeIssuers is the issuers, signing keys and bars of admins, and a Registry.
 type fakeIssuers struct {
-	issuers *apitest.Table[leaderboard.Issuer]
+	issuers *apitest.Table[Issuer]
 	bars    *apitest.Table[leaderboard.MemberBar]
 	overlap []time.Duration // of rotations
 	granted []leaderboard.TokenGrant
 }
 
-func (f *fakeIssuers) PutIssuer(_ context.Context, name string, rules leaderboard.IssuerRules) (leaderboard.Issuer, bool, error) {
-	i := leaderboard.Issuer{Name: name, IssuerRules: rules, CreatedTime: 1_700_000_000_000_000, UpdatedTime: 1_700_000_000_000_000}
+func (f *fakeIssuers) PutIssuer(_ context.Context, name string, rules IssuerRules) (Issuer, bool, error) {
+	i := Issuer{Name: name, IssuerRules: rules, CreatedTime: 1_700_000_000_000_000, UpdatedTime: 1_700_000_000_000_000}
 	for _, other := range f.issuers.List("", 1000) {
 		if other.Name != name {
 			if err := i.Meets(&other); err != nil {
@@ -32,11 +33,11 @@ func (f *fakeIssuers) DeleteIssuer(_ context.Context, name string) error {
 	return f.issuers.Remove(name)
 }
 
-func (f *fakeIssuers) Issuer(_ context.Context, name string) (leaderboard.Issuer, error) {
+func (f *fakeIssuers) Issuer(_ context.Context, name string) (Issuer, error) {
 	return f.issuers.Get(name)
 }
 
-func (f *fakeIssuers) Issuers(_ context.Context, after string, limit int) ([]leaderboard.Issuer, error) {
+func (f *fakeIssuers) Issuers(_ context.Context, after string, limit int) ([]Issuer, error) {
 	return f.issuers.List(after, limit), nil
 }
 
@@ -68,16 +69,16 @@ func (f *fakeIssuers) PublicKeys(context.Context, time.Time) ([]leaderboard.Publ
 	return []leaderboard.PublicKey{{ID: "s1", X: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}, nil
 }
 
-func (f *fakeIssuers) CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError {
+func (f *fakeIssuers) CheckIssuer(rules IssuerRules) []leaderboard.FieldError {
 	if rules.JWKSURL == "https://10.0.0.1/keys" {
 		return []leaderboard.FieldError{{Pointer: "/jwks_url", Detail: "want an address that is not private"}}
 	}
 	return nil
 }
 
-func (f *fakeIssuers) PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey {
+func (f *fakeIssuers) PassedOver(i *Issuer) []api.UnusableKey {
 	if i.JWKS == nil {
 		return nil
 	}
-	return []leaderboard.UnusableKey{{KID: "o", Reason: "is secret"}}
+	return []api.UnusableKey{{KID: "o", Reason: "is secret"}}
 }

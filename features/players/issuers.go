@@ -16,13 +16,13 @@ import (
 type Issuers interface {
 	// PutIssuer creates an issuer of players' tokens or replaces its rules, which have passed their Check;
 	// *leaderboard.RuleError. This and all later methods record the caller.
-	PutIssuer(ctx context.Context, name string, rules leaderboard.IssuerRules) (i leaderboard.Issuer, created bool, err error)
+	PutIssuer(ctx context.Context, name string, rules IssuerRules) (i Issuer, created bool, err error)
 	// DeleteIssuer ends an issuer with its tokens; ErrIssuerNotFound.
 	DeleteIssuer(ctx context.Context, name string) error
 	// Issuer finds an issuer; ErrIssuerNotFound.
-	Issuer(ctx context.Context, name string) (leaderboard.Issuer, error)
+	Issuer(ctx context.Context, name string) (Issuer, error)
 	// Issuers lists up to limit issuers with a name after that one, in the order of their names.
-	Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error)
+	Issuers(ctx context.Context, after string, limit int) ([]Issuer, error)
 }
 
 // issuerHandlers make, show and delete issuers of players' tokens.
@@ -31,7 +31,7 @@ type issuerHandlers struct {
 	players Registry
 }
 
-func (h *issuerHandlers) show(i *leaderboard.Issuer) api.Issuer {
+func (h *issuerHandlers) show(i *Issuer) api.Issuer {
 	return api.Issuer{
 		Name: i.Name, IssuerRules: api.IssuerRules(i.IssuerRules), PassedOver: h.players.PassedOver(i),
 		CreatedTime: i.CreatedTime.Time(), UpdatedTime: i.UpdatedTime.Time(),
@@ -40,17 +40,17 @@ func (h *issuerHandlers) show(i *leaderboard.Issuer) api.Issuer {
 
 // issuerBody is the body of PUT /v1/issuers/{name}: rules, and the other members of GET's answer, which are ignored.
 type issuerBody struct {
-	leaderboard.IssuerRules                // inlined
-	Name                    jsontext.Value `json:"name"`
-	PassedOver              jsontext.Value `json:"passed_over"`
-	CreatedTime             jsontext.Value `json:"created_time"`
-	UpdatedTime             jsontext.Value `json:"updated_time"`
+	IssuerRules                // inlined
+	Name        jsontext.Value `json:"name"`
+	PassedOver  jsontext.Value `json:"passed_over"`
+	CreatedTime jsontext.Value `json:"created_time"`
+	UpdatedTime jsontext.Value `json:"updated_time"`
 }
 
 // issuerName returns the name in the path, or ErrIssuerNotFound for an invalid name.
 func issuerName(c *httpapi.Call) (string, error) {
 	name := c.Params.PathValue("name")
-	if leaderboard.CheckIssuerName(name) != nil {
+	if checkIssuerName(name) != nil {
 		return "", leaderboard.ErrIssuerNotFound
 	}
 	return name, nil
@@ -59,7 +59,7 @@ func issuerName(c *httpapi.Call) (string, error) {
 // put answers PUT /v1/issuers/{name}: 201 when the issuer is new.
 func (h *issuerHandlers) put(c *httpapi.Call) error {
 	name := c.Params.PathValue("name")
-	if broken := leaderboard.AsRule(leaderboard.CheckIssuerName(name)); broken != nil {
+	if broken := leaderboard.AsRule(checkIssuerName(name)); broken != nil {
 		return wire.Reject(broken.Code, "", wire.InputError{Parameter: "name", Detail: broken.Detail})
 	}
 	var body issuerBody
@@ -123,5 +123,5 @@ func (h *issuerHandlers) list(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.SendList(c, "issuers", found, limit, h.show, func(last *leaderboard.Issuer) string { return of.Cursor(last.Name) })
+	return httpapi.SendList(c, "issuers", found, limit, h.show, func(last *Issuer) string { return of.Cursor(last.Name) })
 }

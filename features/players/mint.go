@@ -28,7 +28,7 @@ func (p *Players) Mint(ctx context.Context, g leaderboard.TokenGrant, now time.T
 	issued := float64(leaderboard.MicrosOf(now)) / second // with its fraction: a bar in the same second ends it, or does not
 	expires = leaderboard.MicrosOf(now.Add(g.TTL).Truncate(time.Second))
 	body := jwt.MapClaims{
-		"iss": leaderboard.OwnIssuer, "aud": leaderboard.OwnIssuer, "sub": g.Member, "iat": issued, "exp": int64(expires) / second, "key": g.Key,
+		"iss": ownIssuer, "aud": ownIssuer, "sub": g.Member, "iat": issued, "exp": int64(expires) / second, "key": g.Key,
 	}
 	if len(g.Boards) > 0 {
 		body["boards"] = g.Boards

@@ -21,7 +21,7 @@ func (p *Players) MintPlay(ctx context.Context, play leaderboard.Play, now time.
 		return "", err
 	}
 	t := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{
-		"iss": leaderboard.OwnIssuer, "aud": playAudience, "sub": play.Member, "board": play.Board, "jti": play.ID.String(), "iat": int64(play.StartedTime) / 1e6,
+		"iss": ownIssuer, "aud": playAudience, "sub": play.Member, "board": play.Board, "jti": play.ID.String(), "iat": int64(play.StartedTime) / 1e6,
 	})
 	t.Header["kid"] = key.ID
 	token, err := t.SignedString(key.private)
@@ -52,7 +52,7 @@ func (p *Players) FindPlay(ctx context.Context, token string, now time.Time, adm
 		return play, refused("The key that signed the play is not known.")
 	}
 	id, ok := leaderboard.ParsePlayID(textOf(body["jti"]))
-	if parsed.Method != jwt.SigningMethodEdDSA || textOf(body["iss"]) != leaderboard.OwnIssuer || textOf(body["aud"]) != playAudience || !ok {
+	if parsed.Method != jwt.SigningMethodEdDSA || textOf(body["iss"]) != ownIssuer || textOf(body["aud"]) != playAudience || !ok {
 		return play, refused("That is no play.")
 	}
 	if err := admit(); err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"leaderboard/api"
 	"leaderboard/cache/feed"
 	"leaderboard/features"
 	"leaderboard/internal/oidc"
@@ -29,7 +30,7 @@ import (
 // tables is the source of Players and of their feed.
 type tables struct {
 	mu       sync.Mutex
-	issuers  []leaderboard.Issuer
+	issuers  []Issuer
 	keys     []leaderboard.SigningKey
 	bars     []leaderboard.MemberBar
 	revision leaderboard.Revision
@@ -37,7 +38,7 @@ type tables struct {
 	renewed  int
 }
 
-func (s *tables) Issuers(_ context.Context, after string, _ int) ([]leaderboard.Issuer, error) {
+func (s *tables) Issuers(_ context.Context, after string, _ int) ([]Issuer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if after != "" {
@@ -124,11 +125,11 @@ func start(t *testing.T, url string, o Options) *fixture {
 	o.Private = true
 	shows := feed.New(f.tables, feed.Options{})
 	f.Players = New(f.tables, shows, o)
-	rules := leaderboard.IssuerRules{Issuer: "i", Audience: "a", JWKSURL: url}
+	rules := IssuerRules{Issuer: "i", Audience: "a", JWKSURL: url}
 	if url == "" {
 		rules.JWKS = []byte(jwksOf("k", public))
 	}
-	f.tables.issuers = []leaderboard.Issuer{{Name: "game", IssuerRules: rules.WithDefaults()}}
+	f.tables.issuers = []Issuer{{Name: "game", IssuerRules: rules.WithDefaults()}}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { shows.Run(ctx) })
@@ -430,11 +431,11 @@ func TestPassedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []leaderboard.UnusableKey{{KID: "o", Reason: "is secret, and everybody can read it here: its tokens prove nothing"}, {KID: "r", Reason: "has 16384 bits, want 2048 to 4096"}}
+	want := []api.UnusableKey{{KID: "o", Reason: "is secret, and everybody can read it here: its tokens prove nothing"}, {KID: "r", Reason: "has 16384 bits, want 2048 to 4096"}}
 	if !slices.Equal(set.Passed, want) {
 		t.Errorf("%v", set.Passed)
 	}
-	bad := f.CheckIssuer(leaderboard.IssuerRules{JWKS: []byte(keys)})
+	bad := f.CheckIssuer(IssuerRules{JWKS: []byte(keys)})
 	if len(bad) != 1 || bad[0].Pointer != "/jwks" || !strings.Contains(bad[0].Detail, "secret") {
 		t.Errorf("%v", bad)
 	}
@@ -458,8 +459,8 @@ func TestTokensOfOthers(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", Options{})
 	rules := f.tables.issuers[0].IssuerRules
-	rules.Issuer, rules.Prefix, rules.Algorithms = "strict", "s:", []leaderboard.TokenAlgorithm{leaderboard.TokenAlgorithmRS256, leaderboard.TokenAlgorithmES256}
-	f.tables.issuers = append(f.tables.issuers, leaderboard.Issuer{Name: "strict", IssuerRules: rules})
+	rules.Issuer, rules.Prefix, rules.Algorithms = "strict", "s:", []api.TokenAlgorithm{api.TokenAlgorithmRS256, api.TokenAlgorithmES256}
+	f.tables.issuers = append(f.tables.issuers, Issuer{Name: "strict", IssuerRules: rules})
 	now := time.Now()
 	claims := func(name string, value any) jwt.MapClaims {
 		c := jwt.MapClaims{"iss": "i", "aud": "a", "sub": "ada", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
@@ -475,7 +476,7 @@ func TestTokensOfOthers(t *testing.T) {
 		"another audience":   {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", "b")), "The token is for another audience."},
 		"other audiences":    {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", []string{"b", "aa"})), "The token is for another audience."},
 		"no audience":        {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", nil)), "The token is for another audience."},
-		"audience of ours":   {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", leaderboard.OwnIssuer)), "The token is for another audience."},
+		"audience of ours":   {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("aud", ownIssuer)), "The token is for another audience."},
 		"another algorithm":  {signed(t, jwt.SigningMethodEdDSA, f.private, kid, claims("iss", "strict")), "The token is signed by another algorithm than its issuer allows."},
 		"none":               {signed(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, kid, claims("aud", "a")), "The token is signed by another algorithm than its issuer allows."},
 		"by the public key":  {signed(t, jwt.SigningMethodHS256, []byte(f.private.Public().(ed25519.PublicKey)), kid, claims("aud", "a")), "The token is signed by another algorithm than its issuer allows."},
@@ -535,7 +536,7 @@ func TestPlays(t *testing.T) {
 	}
 	own, kid := f.table.Value().signs, f.table.Value().signs.ID
 	with := func(name string, value any) jwt.MapClaims {
-		c := jwt.MapClaims{"iss": leaderboard.OwnIssuer, "aud": playAudience, "sub": "ada", "board": "b", "jti": play.ID.String()}
+		c := jwt.MapClaims{"iss": ownIssuer, "aud": playAudience, "sub": "ada", "board": "b", "jti": play.ID.String()}
 		c[name] = value
 		return c
 	}
@@ -548,7 +549,7 @@ func TestPlays(t *testing.T) {
 		"good":              {good, ""},
 		"made alike":        {by(header, with("sub", "ada")), ""},
 		"a player's token":  {player, "That is no play."},
-		"another audience":  {by(header, with("aud", leaderboard.OwnIssuer)), "That is no play."},
+		"another audience":  {by(header, with("aud", ownIssuer)), "That is no play."},
 		"another issuer":    {by(header, with("iss", "i")), "That is no play."},
 		"no id":             {by(header, with("jti", "x")), "That is no play."},
 		"another key":       {by(map[string]any{"kid": "s0"}, with("sub", "ada")), "The key that signed the play is not known."},
@@ -588,7 +589,7 @@ func TestPlayOfEndedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, other := newKey(t)
-	forged := signed(t, jwt.SigningMethodEdDSA, other, map[string]any{"kid": f.table.Value().signs.ID}, jwt.MapClaims{"iss": leaderboard.OwnIssuer, "aud": playAudience, "sub": "ada", "board": "b", "jti": leaderboard.NewPlayID().String()})
+	forged := signed(t, jwt.SigningMethodEdDSA, other, map[string]any{"kid": f.table.Value().signs.ID}, jwt.MapClaims{"iss": ownIssuer, "aud": playAudience, "sub": "ada", "board": "b", "jti": leaderboard.NewPlayID().String()})
 	for _, end := range []func(){
 		func() { f.tables.keys[0].EndsAt = leaderboard.MicrosOf(now) },
 		func() { f.tables.keys = nil }, // as a rotation without overlap

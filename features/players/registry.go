@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/cache"
 	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
@@ -18,7 +19,7 @@ import (
 // Source is the tables.
 type Source interface {
 	// Issuers returns up to limit issuers with a name after the given one, in the order of their names.
-	Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error)
+	Issuers(ctx context.Context, after string, limit int) ([]Issuer, error)
 	// SigningKeys returns the keys that sign, and the keys whose tokens are still valid, the newest last.
 	SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error)
 	// RenewSigning makes a key that signs, unless a young enough key exists.
@@ -37,7 +38,7 @@ type registry struct {
 
 // issuer is an issuer with its keys. It stays the same while its rules are.
 type issuer struct {
-	leaderboard.Issuer
+	Issuer
 	maxAge time.Duration
 	keys   keySource
 }
@@ -62,7 +63,7 @@ func (p *Players) readAll(ctx context.Context) (*registry, error) {
 		before = &registry{}
 	}
 	r := &registry{byIssuer: map[string]*issuer{}, signing: map[string]*signingKey{}, bars: map[string]leaderboard.Micros{}}
-	err := cache.ReadPages(ctx, cache.PageRows, p.source.Issuers, func(i *leaderboard.Issuer) string {
+	err := cache.ReadPages(ctx, cache.PageRows, p.source.Issuers, func(i *Issuer) string {
 		r.byIssuer[i.Issuer] = p.compile(i, before.byIssuer[i.Issuer])
 		return i.Name
 	})
@@ -123,7 +124,7 @@ func (r *registry) keepGone(before *registry) {
 }
 
 // compile returns an issuer ready for use, the previous value when its rules are the same.
-func (p *Players) compile(i *leaderboard.Issuer, old *issuer) *issuer {
+func (p *Players) compile(i *Issuer, old *issuer) *issuer {
 	if old != nil && reflect.DeepEqual(old.Issuer, *i) {
 		return old
 	}
@@ -152,9 +153,9 @@ type fixedKeys struct{ set *oidc.KeySet }
 
 func (f fixedKeys) Current(context.Context, time.Time, string) *oidc.KeySet { return f.set }
 
-// PassedOver returns up to leaderboard.MaxPassedOver keys of an issuer's set that are not used. Of a set at an address it returns what
+// PassedOver returns up to maxPassedOver keys of an issuer's set that are not used. Of a set at an address it returns what
 // this process found when it last asked, nil before.
-func (p *Players) PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey {
+func (p *Players) PassedOver(i *Issuer) []api.UnusableKey {
 	var set *oidc.KeySet
 	if i.JWKSURL == "" {
 		set, _ = oidc.ParseKeys(i.JWKS)
@@ -166,12 +167,12 @@ func (p *Players) PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey {
 	if set == nil {
 		return nil
 	}
-	return set.Passed[:min(len(set.Passed), leaderboard.MaxPassedOver)]
+	return set.Passed[:min(len(set.Passed), maxPassedOver)]
 }
 
 // CheckIssuer returns the faults in rules of an issuer that have passed their Check: unreadable keys, or a forbidden
 // address.
-func (p *Players) CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError {
+func (p *Players) CheckIssuer(rules IssuerRules) []leaderboard.FieldError {
 	if rules.JWKSURL != "" {
 		if wrong := p.fetcher.Check(rules.JWKSURL); wrong != "" {
 			return []leaderboard.FieldError{{Pointer: "/jwks_url", Detail: wrong}}

@@ -42,8 +42,8 @@ type issuerRow struct {
 
 const issuerColumns = "name, rules, created_at, updated_at"
 
-func (r *issuerRow) issuer() (leaderboard.Issuer, error) {
-	i := leaderboard.Issuer{Name: string(r.Name), CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated)}
+func (r *issuerRow) issuer() (Issuer, error) {
+	i := Issuer{Name: string(r.Name), CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated)}
 	if err := json.Unmarshal(r.Rules, &i.IssuerRules); err != nil {
 		return i, fmt.Errorf("rules of issuer %s: %w", i.Name, err)
 	}
@@ -53,10 +53,10 @@ func (r *issuerRow) issuer() (leaderboard.Issuer, error) {
 
 // PutIssuer creates an issuer or replaces its rules, which have passed Check; the same rules twice change nothing. Errors: a
 // *leaderboard.RuleError, also when another issuer could name the same members; ErrUnavailable.
-func (s *Store) PutIssuer(ctx context.Context, name string, rules leaderboard.IssuerRules) (out leaderboard.Issuer, created bool, err error) {
-	wanted := leaderboard.Issuer{Name: name, IssuerRules: rules}
+func (s *Store) PutIssuer(ctx context.Context, name string, rules IssuerRules) (out Issuer, created bool, err error) {
+	wanted := Issuer{Name: name, IssuerRules: rules}
 	err = s.changeHere(ctx, func(tx *sqlx.Tx) error {
-		all, err := s.issuersIn(ctx, tx, "", leaderboard.MaxIssuers+1)
+		all, err := s.issuersIn(ctx, tx, "", maxIssuers+1)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *Store) PutIssuer(ctx context.Context, name string, rules leaderboard.Is
 }
 
 // oldIssuer returns the stored issuer with the name of the wanted one, or nil. It fails if another issuer is in conflict with it.
-func oldIssuer(wanted *leaderboard.Issuer, all []leaderboard.Issuer) (old *leaderboard.Issuer, err error) {
+func oldIssuer(wanted *Issuer, all []Issuer) (old *Issuer, err error) {
 	for i := range all {
 		if all[i].Name == wanted.Name {
 			old = &all[i]
@@ -98,7 +98,7 @@ func oldIssuer(wanted *leaderboard.Issuer, all []leaderboard.Issuer) (old *leade
 			return nil, err
 		}
 	}
-	if old == nil && len(all) >= leaderboard.MaxIssuers {
+	if old == nil && len(all) >= maxIssuers {
 		return nil, &leaderboard.RuleError{Code: leaderboard.CodeInvalidIssuer, Detail: fmt.Sprintf("there are %d issuers already, as many as there may be", len(all))}
 	}
 	return old, nil
@@ -107,7 +107,7 @@ func oldIssuer(wanted *leaderboard.Issuer, all []leaderboard.Issuer) (old *leade
 // issuerState is the audit's record of an issuer.
 type issuerState struct {
 	Name string `json:"name"`
-	leaderboard.IssuerRules
+	IssuerRules
 }
 
 // errNothing ends a transaction that has found nothing to change.
@@ -153,37 +153,37 @@ func (s *Store) DeleteIssuer(ctx context.Context, name string) error {
 }
 
 // Issuer finds an issuer; ErrIssuerNotFound.
-func (s *Store) Issuer(ctx context.Context, name string) (leaderboard.Issuer, error) {
+func (s *Store) Issuer(ctx context.Context, name string) (Issuer, error) {
 	i, err := issuerIn(ctx, s.db.Pool, name)
 	return i, mysql.Translate(ctx, "issuer", err)
 }
 
-func issuerIn(ctx context.Context, q sqlx.QueryerContext, name string) (leaderboard.Issuer, error) {
+func issuerIn(ctx context.Context, q sqlx.QueryerContext, name string) (Issuer, error) {
 	var row issuerRow
 	err := sqlx.GetContext(ctx, q, &row, "SELECT "+issuerColumns+" FROM issuers WHERE name = ?", []byte(name))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = leaderboard.ErrIssuerNotFound
 	}
 	if err != nil {
-		return leaderboard.Issuer{}, err
+		return Issuer{}, err
 	}
 	return row.issuer()
 }
 
 // Issuers lists up to limit issuers with a name after the given one, in the order of their names.
-func (s *Store) Issuers(ctx context.Context, after string, limit int) ([]leaderboard.Issuer, error) {
+func (s *Store) Issuers(ctx context.Context, after string, limit int) ([]Issuer, error) {
 	list, err := s.issuersIn(ctx, s.db.Pool, after, limit)
 	return list, mysql.Translate(ctx, "issuers", err)
 }
 
 const selectIssuers = "SELECT " + issuerColumns + " FROM issuers WHERE name > ? ORDER BY name LIMIT ?"
 
-func (s *Store) issuersIn(ctx context.Context, q sqlx.QueryerContext, after string, limit int) ([]leaderboard.Issuer, error) {
+func (s *Store) issuersIn(ctx context.Context, q sqlx.QueryerContext, after string, limit int) ([]Issuer, error) {
 	var rows []issuerRow
 	if err := sqlx.SelectContext(ctx, q, &rows, s.db.Limited(selectIssuers), []byte(after), max(0, limit)); err != nil {
 		return nil, err
 	}
-	list := make([]leaderboard.Issuer, len(rows))
+	list := make([]Issuer, len(rows))
 	for i := range rows {
 		var err error
 		if list[i], err = rows[i].issuer(); err != nil {

@@ -41,7 +41,7 @@ func TestIssuers(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, ctx := open(t, dsn, nil), t.Context()
-		rules := leaderboard.IssuerRules{Issuer: "https://a.example", Audience: "game", JWKS: []byte(`{"keys": [ ] }`), Prefix: "a:"}.WithDefaults()
+		rules := IssuerRules{Issuer: "https://a.example", Audience: "game", JWKS: []byte(`{"keys": [ ] }`), Prefix: "a:"}.WithDefaults()
 		made, created, err := s.PutIssuer(ctx, "a", rules)
 		if err != nil || !created || made.Prefix != "a:" || string(made.JWKS) != `{"keys":[]}` || made.CreatedTime == 0 {
 			t.Fatalf("%+v, %t, %v", made, created, err)
@@ -50,14 +50,14 @@ func TestIssuers(t *testing.T) {
 		if again, created, err := s.PutIssuer(ctx, "a", rules); err != nil || created || again.UpdatedTime != made.UpdatedTime || versionOf(t, s) != version {
 			t.Errorf("the same again: %+v, %t, %v", again, created, err)
 		}
-		for _, other := range []leaderboard.IssuerRules{
+		for _, other := range []IssuerRules{
 			{Issuer: "https://a.example", Prefix: "b:"}, {Issuer: "https://b.example", Prefix: "a:b"}, {Issuer: "https://b.example"},
 		} {
 			if _, _, err := s.PutIssuer(ctx, "b", other); leaderboard.AsRule(err) == nil || versionOf(t, s) != version {
 				t.Errorf("%+v: %v", other, err)
 			}
 		}
-		if _, created, err := s.PutIssuer(ctx, "b", leaderboard.IssuerRules{Issuer: "https://b.example", Prefix: "b:"}); err != nil || !created {
+		if _, created, err := s.PutIssuer(ctx, "b", IssuerRules{Issuer: "https://b.example", Prefix: "b:"}); err != nil || !created {
 			t.Error(err)
 		}
 		rules.Audience = "game2"

@@ -37,9 +37,9 @@ type Registry interface {
 	// PublicKeys returns the keys that verify tokens of this service, in the order of their ids; ErrUnavailable.
 	PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.PublicKey, error)
 	// CheckIssuer finds what IssuerRules.Check leaves to others.
-	CheckIssuer(rules leaderboard.IssuerRules) []leaderboard.FieldError
-	// PassedOver returns up to leaderboard.MaxPassedOver keys of an issuer that are not used, as far as this process knows them.
-	PassedOver(i *leaderboard.Issuer) []leaderboard.UnusableKey
+	CheckIssuer(rules IssuerRules) []leaderboard.FieldError
+	// PassedOver returns up to maxPassedOver keys of an issuer that are not used, as far as this process knows them.
+	PassedOver(i *Issuer) []api.UnusableKey
 }
 
 // tokenHandlers make tokens of this service, and end the tokens of members.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"leaderboard/api"
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
 	"leaderboard/internal/bounded"
@@ -224,7 +225,7 @@ func (p *Players) verify(ctx context.Context, r *registry, token string, sum [sh
 
 // knows reports whether tokens with these claims can be verified.
 func (r *registry) knows(iss, kid string) bool {
-	if iss == leaderboard.OwnIssuer {
+	if iss == ownIssuer {
 		return r.signing[kid] != nil
 	}
 	return r.byIssuer[iss] != nil
@@ -232,9 +233,9 @@ func (r *registry) knows(iss, kid string) bool {
 
 // keyOf returns the key that a token is verified with, and notes in v whose it is.
 func (p *Players) keyOf(ctx context.Context, r *registry, v *verified, iss, alg string, now time.Time) (any, error) {
-	if iss == leaderboard.OwnIssuer {
+	if iss == ownIssuer {
 		v.signed = r.signing[v.kid]
-		if alg != string(leaderboard.TokenAlgorithmEdDSA) {
+		if alg != string(api.TokenAlgorithmEdDSA) {
 			return nil, refused("The token is not signed by a key of this service.")
 		}
 		return v.signed.public, nil
@@ -248,7 +249,7 @@ func (p *Players) keyOf(ctx context.Context, r *registry, v *verified, iss, alg 
 		return nil, refused("The token is signed by another algorithm than its issuer allows.")
 	}
 	v.set = v.issuer.keys.Current(ctx, now, v.kid)
-	key := v.set.Find(v.kid, leaderboard.TokenAlgorithm(alg))
+	key := v.set.Find(v.kid, api.TokenAlgorithm(alg))
 	if key == nil {
 		return nil, refused("The issuer of the token has no such key.")
 	}
@@ -300,7 +301,7 @@ func (p *Players) acquire(ctx context.Context) error {
 
 // read reads the claims of a token before its signature is verified: a token that could never be valid costs no more.
 func (v *verified) read(body jwt.MapClaims) error {
-	audience, memberClaim, boardsClaim, prefix := leaderboard.OwnIssuer, "sub", "boards", ""
+	audience, memberClaim, boardsClaim, prefix := ownIssuer, "sub", "boards", ""
 	if v.player.Via = "token:"; v.issuer != nil {
 		audience, memberClaim, boardsClaim, prefix = v.issuer.Audience, v.issuer.MemberClaim, v.issuer.BoardsClaim, v.issuer.Prefix
 		v.player.Via, v.player.Quota = "issuer:"+v.issuer.Name, v.issuer.Quota()
@@ -308,7 +309,7 @@ func (v *verified) read(body jwt.MapClaims) error {
 		v.key, _ = body["key"].(string)
 		v.player.Via += v.key
 	}
-	if audiences, _ := leaderboard.Claims(body).Texts("aud"); !slices.Contains(audiences, audience) {
+	if audiences, _ := oidc.Claims(body).Texts("aud"); !slices.Contains(audiences, audience) {
 		return refused("The token is for another audience.")
 	}
 	var ok [3]bool
@@ -330,7 +331,7 @@ func (v *verified) read(body jwt.MapClaims) error {
 		return nil
 	}
 	var is bool
-	if v.player.Boards, is = leaderboard.Claims(body).Texts(boardsClaim); !is || len(v.player.Boards) > leaderboard.MaxKeyBoards {
+	if v.player.Boards, is = oidc.Claims(body).Texts(boardsClaim); !is || len(v.player.Boards) > leaderboard.MaxKeyBoards {
 		return refused("The claim %s of the token is no list of up to %d boards.", boardsClaim, leaderboard.MaxKeyBoards)
 	}
 	return nil

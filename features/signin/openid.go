@@ -13,6 +13,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"leaderboard/api"
 	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
@@ -123,7 +124,7 @@ func (p *OpenID) fetch(ctx context.Context, now time.Time) error {
 
 // Claims returns the claims of an ID token of the provider, for a sign-in with a nonce. Errors: ErrSignInRefused,
 // ErrProviderAway.
-func (p *OpenID) Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error) {
+func (p *OpenID) Claims(ctx context.Context, token, nonce string, now time.Time) (oidc.Claims, error) {
 	f, err := p.discover(ctx, now)
 	if err != nil {
 		return nil, err
@@ -137,14 +138,14 @@ func (p *OpenID) Claims(ctx context.Context, token, nonce string, now time.Time)
 	if set == nil {
 		return nil, refusal(leaderboard.ErrProviderAway, "The identity provider does not say by which keys it signs.")
 	}
-	key := set.Find(kid, leaderboard.TokenAlgorithm(parsed.Method.Alg()))
+	key := set.Find(kid, api.TokenAlgorithm(parsed.Method.Alg()))
 	if key == nil {
 		return nil, refusal(leaderboard.ErrSignInRefused, "The ID token is signed with a key that the provider does not publish, or by another algorithm than RS256, ES256 or EdDSA.")
 	}
 	if parsed.Method.Verify(token[:strings.LastIndexByte(token, '.')], parsed.Signature, key) != nil {
 		return nil, refusal(leaderboard.ErrSignInRefused, "The signature of the ID token is not right.")
 	}
-	return leaderboard.Claims(body), p.checkClaims(body, nonce, now)
+	return oidc.Claims(body), p.checkClaims(body, nonce, now)
 }
 
 // checkClaims decides about the claims of an ID token, as OpenID Connect Core 1.0, 3.1.3.7, has it.
@@ -152,7 +153,7 @@ func (p *OpenID) checkClaims(body jwt.MapClaims, nonce string, now time.Time) er
 	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
 	expires, dated := oidc.Moment(body["exp"])
 	issued, told := oidc.Moment(body["iat"])
-	audiences, _ := leaderboard.Claims(body).Texts("aud")
+	audiences, _ := oidc.Claims(body).Texts("aud")
 	party, named := body["azp"]
 	subject, _ := body["sub"].(string)
 	switch {

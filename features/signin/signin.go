@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
 
@@ -29,7 +30,7 @@ type Provider interface {
 	// Places returns where the provider has what a sign-in needs.
 	Places(ctx context.Context, now time.Time) (Places, error)
 	// Claims verifies an ID token for the sign-in with a nonce, and returns its claims.
-	Claims(ctx context.Context, token, nonce string, now time.Time) (leaderboard.Claims, error)
+	Claims(ctx context.Context, token, nonce string, now time.Time) (oidc.Claims, error)
 }
 
 // Sealer proves that texts were given out by a server of this service. Errors of both: ErrUnavailable.
@@ -202,7 +203,7 @@ func (s *SignIn) refusedCode(ctx context.Context, err error) error {
 }
 
 // session returns the rights of a person, and for how long.
-func (s *SignIn) session(claims leaderboard.Claims, now time.Time) (k leaderboard.Key, err error) {
+func (s *SignIn) session(claims oidc.Claims, now time.Time) (k leaderboard.Key, err error) {
 	if k.Person = nameOf(claims); !leaderboard.IsPersonName(k.Person) {
 		return k, refusal(leaderboard.ErrSignInRefused, "The identity provider gives no name of up to 100 bytes: neither a verified email address nor a subject.")
 	}
@@ -227,7 +228,7 @@ func refusal(cause *leaderboard.Error, detail string) error {
 }
 
 // nameOf returns the name of a person: an email address only if the provider has verified it, since anyone may claim one.
-func nameOf(claims leaderboard.Claims) string {
+func nameOf(claims oidc.Claims) string {
 	if email, _ := claims["email"].(string); email != "" && isVerified(claims) {
 		return email
 	}
@@ -235,12 +236,12 @@ func nameOf(claims leaderboard.Claims) string {
 	return subject
 }
 
-func isVerified(claims leaderboard.Claims) bool {
+func isVerified(claims oidc.Claims) bool {
 	return claims["email_verified"] == true || claims["email_verified"] == "true" // some providers have all claims as texts
 }
 
 // values returns the provider's values of a claim about a person.
-func (s *SignIn) values(claims leaderboard.Claims) []string {
+func (s *SignIn) values(claims oidc.Claims) []string {
 	if s.cfg.Claim == "email" && !isVerified(claims) {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/oidc"
 	"leaderboard/leaderboard"
 )
 
@@ -33,7 +34,7 @@ func (s sealer) Unseal(_ context.Context, sealed string, _ time.Time) (string, b
 // idp is a provider whose ID token is the nonce that it wants.
 type idp struct {
 	*httptest.Server
-	claims       leaderboard.Claims
+	claims       oidc.Claims
 	asked        atomic.Int64                     // exchanges
 	exchange     atomic.Pointer[http.HandlerFunc] // nil: the provider is away
 	secretInBody bool
@@ -49,7 +50,7 @@ func (p *idp) Places(context.Context, time.Time) (Places, error) {
 	return Places{Authorize: p.URL + "/authorize?realm=a", Token: p.URL + "/token", SecretInBody: p.secretInBody}, nil
 }
 
-func (p *idp) Claims(_ context.Context, token, nonce string, _ time.Time) (leaderboard.Claims, error) {
+func (p *idp) Claims(_ context.Context, token, nonce string, _ time.Time) (oidc.Claims, error) {
 	if token != "token" || nonce == "" {
 		return nil, refusal(leaderboard.ErrSignInRefused, "another token")
 	}
@@ -61,8 +62,8 @@ func grant(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprint(w, `{"access_token":"unused","token_type":"Bearer","id_token":"token"}`)
 }
 
-func ada() leaderboard.Claims {
-	return leaderboard.Claims{"sub": "7", "email": "ada@example.com", "email_verified": true, "groups": []any{"staff", "ops"}}
+func ada() oidc.Claims {
+	return oidc.Claims{"sub": "7", "email": "ada@example.com", "email_verified": true, "groups": []any{"staff", "ops"}}
 }
 
 func newIDP(t *testing.T) *idp {
@@ -310,7 +311,7 @@ func fail(status int, body string) func(w http.ResponseWriter, _ *http.Request) 
 // TestWho: the rights of a person follow from the claims and the settings alone: the greatest matching scope.
 func TestWho(t *testing.T) {
 	t.Parallel()
-	with := func(change ...any) leaderboard.Claims {
+	with := func(change ...any) oidc.Claims {
 		claims := ada()
 		for i := 0; i < len(change); i += 2 {
 			claims[change[i].(string)] = change[i+1]
@@ -318,7 +319,7 @@ func TestWho(t *testing.T) {
 		return claims
 	}
 	for name, c := range map[string]struct {
-		claims leaderboard.Claims
+		claims oidc.Claims
 		claim  string // "": groups
 		boards string
 		want   string // person, scope, role and boards; or the cause and words of the refusal

@@ -46,9 +46,9 @@ func (p *program) issuerPutCommand() *cli.Command {
 		word("audience", "one of their claim aud", &rules.Audience),
 		word("jwks-url", "where its public keys are, by https", &rules.JWKSURL),
 		word("jwks", "`file` with them instead, a JSON Web Key Set", &file),
-		custom(p.option("algorithms", "how its tokens may be signed, as in RS256,ES256 (default: RS256,ES256,EdDSA)"), &rules.Algorithms, func(v string) (all []leaderboard.TokenAlgorithm, err error) {
+		custom(p.option("algorithms", "how its tokens may be signed, as in RS256,ES256 (default: RS256,ES256,EdDSA)"), &rules.Algorithms, func(v string) (all []client.TokenAlgorithm, err error) {
 			for a := range strings.SplitSeq(v, ",") {
-				all = append(all, leaderboard.TokenAlgorithm(a))
+				all = append(all, client.TokenAlgorithm(a))
 			}
 			return all, nil
 		}),

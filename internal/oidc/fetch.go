@@ -14,6 +14,9 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// MaxJWKS is how many bytes a set of keys may have.
+const MaxJWKS = 64 << 10
+
 // FetchFor bounds a question for keys, from the name's look-up to the last byte.
 const FetchFor = 3 * time.Second
 
@@ -65,9 +68,9 @@ func (f *Fetcher) Fetch(ctx context.Context, address string) ([]byte, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the answer has the status %d", answer.StatusCode)
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, leaderboard.MaxJWKS+1))
-	if err == nil && len(body) > leaderboard.MaxJWKS {
-		err = fmt.Errorf("the answer is longer than %d bytes", leaderboard.MaxJWKS)
+	body, err := io.ReadAll(io.LimitReader(answer.Body, MaxJWKS+1))
+	if err == nil && len(body) > MaxJWKS {
+		err = fmt.Errorf("the answer is longer than %d bytes", MaxJWKS)
 	}
 	return body, err
 }

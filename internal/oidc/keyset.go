@@ -11,7 +11,7 @@ import (
 
 	"github.com/MicahParks/jwkset"
 
-	"leaderboard/leaderboard"
+	"leaderboard/api"
 )
 
 var errNoSet = errors.New("want a JSON Web Key Set, an object with keys, a list")
@@ -26,19 +26,19 @@ const (
 
 // publicKey is a key that verifies tokens of one algorithm.
 type publicKey struct {
-	alg leaderboard.TokenAlgorithm
+	alg api.TokenAlgorithm
 	key any
 }
 
 // KeySet is the public keys of an issuer by their kid. Nothing writes to it.
 type KeySet struct {
 	keys   map[string]publicKey
-	Passed []leaderboard.UnusableKey // keys of the set that are not used
-	Secret string                    // why a key among them must not be known to anybody, "" when there is no such key
+	Passed []api.UnusableKey // keys of the set that are not used
+	Secret string            // why a key among them must not be known to anybody, "" when there is no such key
 }
 
 // Find returns the key that a token names, or the only key when it names none; nil if no key fits the algorithm.
-func (s *KeySet) Find(kid string, alg leaderboard.TokenAlgorithm) any {
+func (s *KeySet) Find(kid string, alg api.TokenAlgorithm) any {
 	if s == nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func ParseKeys(text []byte) (*KeySet, error) {
 			set.keys[m.KID] = k
 			continue
 		}
-		if set.Passed = append(set.Passed, leaderboard.UnusableKey{KID: m.KID, Reason: why}); why == keyIsSecret {
+		if set.Passed = append(set.Passed, api.UnusableKey{KID: m.KID, Reason: why}); why == keyIsSecret {
 			set.Secret = fmt.Sprintf("the key %q is secret, and only public ones may be here", m.KID)
 		}
 	}
@@ -104,21 +104,21 @@ func usable(m *jwkset.JWKMarshal) (k publicKey, why string) {
 	}
 	switch key := parsed.Key().(type) {
 	case *rsa.PublicKey:
-		k, why = publicKey{leaderboard.TokenAlgorithmRS256, key}, weakRSA(key)
+		k, why = publicKey{api.TokenAlgorithmRS256, key}, weakRSA(key)
 	case *ecdsa.PublicKey:
-		if k.alg, k.key = leaderboard.TokenAlgorithmES256, key; key.Curve != elliptic.P256() {
+		if k.alg, k.key = api.TokenAlgorithmES256, key; key.Curve != elliptic.P256() {
 			why = "is on another curve than P-256"
 		} else if _, err := key.ECDH(); err != nil {
 			why = "is no point of its curve"
 		}
 	case ed25519.PublicKey:
-		if k.alg, k.key = leaderboard.TokenAlgorithmEdDSA, key; len(key) != ed25519.PublicKeySize {
+		if k.alg, k.key = api.TokenAlgorithmEdDSA, key; len(key) != ed25519.PublicKeySize {
 			why = "is no key of Ed25519"
 		}
 	default:
 		why = "is of another sort than RSA, P-256 and Ed25519"
 	}
-	if why == "" && m.ALG != "" && string(m.ALG) != string(k.alg) && (k.alg != leaderboard.TokenAlgorithmEdDSA || m.ALG != "Ed25519") {
+	if why == "" && m.ALG != "" && string(m.ALG) != string(k.alg) && (k.alg != api.TokenAlgorithmEdDSA || m.ALG != "Ed25519") {
 		why = "is for another algorithm than " + string(k.alg)
 	}
 	return k, why

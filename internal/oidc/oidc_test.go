@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"leaderboard/leaderboard"
 )
 
 // names is a resolver that resolves every name to these addresses.
@@ -41,9 +39,9 @@ func TestFetch(t *testing.T) {
 		case "/elsewhere":
 			http.Redirect(w, r, "/there", http.StatusFound)
 		case "/much":
-			_, _ = w.Write(make([]byte, leaderboard.MaxJWKS+1))
+			_, _ = w.Write(make([]byte, MaxJWKS+1))
 		case "/enough":
-			_, _ = w.Write(make([]byte, leaderboard.MaxJWKS))
+			_, _ = w.Write(make([]byte, MaxJWKS))
 		}
 	}))
 	defer server.Close()

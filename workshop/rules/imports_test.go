@@ -88,7 +88,7 @@ func importRules() []importRule {
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
 		{dir: "cache/batch", may: []string{nounsPkg, turnPkg}},
-		{dir: "internal/oidc", may: []string{nounsPkg, "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"}},
+		{dir: "internal/oidc", may: []string{"leaderboard/api", nounsPkg, "leaderboard/internal/dialer", "github.com/golang-jwt/jwt/v5", "github.com/MicahParks/jwkset"}},
 		{dir: "cache/feed", may: []string{nounsPkg}, inTest: []string{"leaderboard/cache/cachetest"}},
 		{dir: "cache/resident", may: []string{nounsPkg, rankPkg, "leaderboard/cache/feed", "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{nounsPkg, rankPkg, redisPkg}},

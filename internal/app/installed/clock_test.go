@@ -63,7 +63,7 @@ func writeEverywhere(t *testing.T, s *whole) {
 	_, hidden := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: "kept", Member: "n", Reason: "test"})
 	tokens := players.NewStore(s.Database())
 	_, barred := tokens.BarMember(ctx, "m", 0)
-	_, _, issued := tokens.PutIssuer(ctx, "game", leaderboard.IssuerRules{Issuer: "i", Audience: "a", JWKSURL: "https://i.example/"}.WithDefaults())
+	_, _, issued := tokens.PutIssuer(ctx, "game", players.IssuerRules{Issuer: "i", Audience: "a", JWKSURL: "https://i.example/"}.WithDefaults())
 	signing := tokens.RenewSigning(ctx)
 	_, begun := plays.NewStore(s.Database()).BeginPlay(ctx, leaderboard.Board{ID: ref.BoardID, Name: ref.Board}, "m")
 	deleted := s.Boards.DeleteBoard(ctx, "deleted")

@@ -1,4 +1,4 @@
-package leaderboard
+package oidc
 
 import (
 	"encoding/json"
