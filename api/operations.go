@@ -215,5 +215,5 @@ var operations = []Operation{
 	{ID: "keepKey", Method: "POST", Path: "/v1/session", Access: AccessHolders, SomeBoards: true, Body: BodyJSON, Writes: true},
 	{ID: "endSession", Method: "DELETE", Path: "/v1/session", Access: AccessReaders, SomeBoards: true, Writes: true},
 	{ID: "beginSignIn", Method: "GET", Path: "/v1/sign-in", Access: AccessAnyone, Query: Loose{}, Heavy: 1},
-	{ID: "finishSignIn", Method: "GET", Path: leaderboard.SignInCallback, Access: AccessAnyone, Query: Loose{"code", "state", "error"}, Writes: true, Heavy: 5},
+	{ID: "finishSignIn", Method: "GET", Path: "/v1/sign-in/callback", Access: AccessAnyone, Query: Loose{"code", "state", "error"}, Writes: true, Heavy: 5},
 }

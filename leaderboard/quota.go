@@ -2,14 +2,6 @@ package leaderboard
 
 import "time"
 
-// Rates are how much one caller may use per second, on all servers together; 0 is unlimited. Unused amounts are saved
-// up for QuotaWindow.
-type Rates struct {
-	Requests float64
-	Rows     float64 // entries, friends and profiles written
-	Heavy    float64 // units of heavy work, see docs/quotas.md
-}
-
 // QuotaWindow is how long unused quota is saved up.
 const QuotaWindow = 5 * time.Second
 
@@ -31,9 +23,6 @@ const (
 func (k QuotaKind) String() string {
 	return [QuotaKinds]string{"requests", "rows", "heavy"}[k]
 }
-
-// ByKind returns the rates by kind.
-func (r Rates) ByKind() [QuotaKinds]float64 { return [QuotaKinds]float64{r.Requests, r.Rows, r.Heavy} }
 
 // Charge is the cost of a request, by kind.
 type Charge [QuotaKinds]int

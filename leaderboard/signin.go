@@ -1,11 +1,5 @@
 package leaderboard
 
-import "time"
-
-// MaxSession is how long a session may last. After that the person signs in again at the provider, which confirms the
-// role.
-const MaxSession = 12 * time.Hour
-
 // IsPersonName reports whether a text may be the name of a person who signs in.
 func IsPersonName(s string) bool { return isKeyName(s) }
 
@@ -19,6 +13,3 @@ func (e *SignInError) Error() string { return e.Cause.Error() + ": " + e.Detail 
 
 // Unwrap returns the meaning.
 func (e *SignInError) Unwrap() error { return e.Cause }
-
-// SignInCallback is the path to which the provider sends people back.
-const SignInCallback = "/v1/sign-in/callback"

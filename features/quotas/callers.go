@@ -37,7 +37,7 @@ func (q *callers) chargePlayer(p *leaderboard.Player, c leaderboard.Charge) lead
 	if out.Refused || p.Quota == (leaderboard.Quota{}) {
 		return out
 	}
-	all := q.Key(p.Via, leaderboard.Rates{Requests: float64(p.Quota.RequestsPerSecond), Rows: float64(p.Quota.RowsPerSecond)}, c)
+	all := q.Key(p.Via, Rates{Requests: float64(p.Quota.RequestsPerSecond), Rows: float64(p.Quota.RowsPerSecond)}, c)
 	if all.Refused {
 		return all
 	}
@@ -45,7 +45,7 @@ func (q *callers) chargePlayer(p *leaderboard.Player, c leaderboard.Charge) lead
 }
 
 // ratesOf returns the quota of a key: its own rates, and the settings' rates in place of missing ones.
-func (q *callers) ratesOf(key *leaderboard.Key) leaderboard.Rates {
+func (q *callers) ratesOf(key *leaderboard.Key) Rates {
 	rates := q.settings.Keys
 	if own := key.Quota.RequestsPerSecond; own != 0 {
 		rates.Requests = float64(own)

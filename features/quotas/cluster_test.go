@@ -42,7 +42,7 @@ func TestOneServerOfACluster(t *testing.T) {
 				failed.Add(1)
 			}
 		})})
-		rates := leaderboard.Rates{Requests: 100}
+		rates := Rates{Requests: 100}
 		use := func(key string) {
 			for range 200 {
 				q.Key(key, rates, leaderboard.Charge{leaderboard.QuotaKindRequests: 1})

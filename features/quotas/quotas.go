@@ -66,24 +66,24 @@ func New(o Options) *Quotas {
 }
 
 // Key charges the holder of a key, by its id: all of the charge, or nothing.
-func (q *Quotas) Key(id string, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
-	if rates == (leaderboard.Rates{}) {
+func (q *Quotas) Key(id string, rates Rates, c leaderboard.Charge) leaderboard.Allowance {
+	if rates == (Rates{}) {
 		return leaderboard.Allowance{}
 	}
 	return q.charge(accountOf(q.keys, id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
 }
 
 // Player charges a player, by a unique name: all of the charge, or nothing.
-func (q *Quotas) Player(name string, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
-	if rates == (leaderboard.Rates{}) {
+func (q *Quotas) Player(name string, rates Rates, c leaderboard.Charge) leaderboard.Allowance {
+	if rates == (Rates{}) {
 		return leaderboard.Allowance{}
 	}
 	return q.charge(accountOf(q.players, name, playerAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
 }
 
 // Address charges a caller without a key, by its address: all of the charge, or nothing.
-func (q *Quotas) Address(from netip.Addr, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
-	if rates == (leaderboard.Rates{}) {
+func (q *Quotas) Address(from netip.Addr, rates Rates, c leaderboard.Charge) leaderboard.Allowance {
+	if rates == (Rates{}) {
 		return leaderboard.Allowance{}
 	}
 	return q.charge(accountOf(q.addresses, from, addressAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
@@ -92,7 +92,7 @@ func (q *Quotas) Address(from netip.Addr, rates leaderboard.Rates, c leaderboard
 // Attempt charges an address for a request with a bad key.
 func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance {
 	a, charge := accountOf(q.attempts, from, attemptsAccount), leaderboard.Charge{leaderboard.QuotaKindRequests: 1}
-	return q.charge(a, leaderboard.Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge)
+	return q.charge(a, Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge)
 }
 
 // Attempts returns the result that Attempt would return, and charges nothing.
@@ -104,7 +104,7 @@ func (q *Quotas) Attempts(from netip.Addr) (out leaderboard.Allowance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	charge, asked := leaderboard.Charge{leaderboard.QuotaKindRequests: 1}, [leaderboard.QuotaKinds]*lease{}
-	out, _ = q.weigh(a, leaderboard.Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge, &asked, q.opts.Now())
+	out, _ = q.weigh(a, Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge, &asked, q.opts.Now())
 	return out
 }
 
@@ -128,7 +128,7 @@ func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" 
 
 // charge takes a charge out of the buckets of an account, unless one has too little. saved is the number of seconds for
 // which unused tokens are saved.
-func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge) leaderboard.Allowance {
+func (q *Quotas) charge(a *account, rates Rates, saved float64, c *leaderboard.Charge) leaderboard.Allowance {
 	var asked [leaderboard.QuotaKinds]*lease // of large charges
 	began := q.opts.Now()
 	for {
@@ -160,10 +160,10 @@ const none = leaderboard.QuotaKinds
 // weigh decides a charge by the local state, and returns the kinds for which Redis must be asked first; asked has the
 // leases that were requested. The account must be locked.
 func (q *Quotas) weigh(
-	a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, asked *[leaderboard.QuotaKinds]*lease, now time.Time,
+	a *account, rates Rates, saved float64, c *leaderboard.Charge, asked *[leaderboard.QuotaKinds]*lease, now time.Time,
 ) (out leaderboard.Allowance, large leaderboard.QuotaKind) {
 	large = none
-	for i, rate := range rates.ByKind() {
+	for i, rate := range rates.byKind() {
 		kind, b, n := leaderboard.QuotaKind(i), &a.buckets[i], float64(c[i])
 		b.set(rate, max(1, rate*saved), q.opts.Servers, now)
 		s := cmp.Or(b.node, q.leaser.first)

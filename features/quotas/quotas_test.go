@@ -49,7 +49,7 @@ func TestWithoutRedis(t *testing.T) {
 	for _, servers := range []int{1, 2, 5} {
 		t.Run(fmt.Sprint(servers), func(t *testing.T) {
 			t.Parallel()
-			c, quota, total := newClock(), leaderboard.Rates{Requests: 100}, 0
+			c, quota, total := newClock(), Rates{Requests: 100}, 0
 			var all []*Quotas
 			for range servers {
 				all = append(all, New(Options{Servers: servers, Now: c.now}))
@@ -74,7 +74,7 @@ func TestWithoutRedis(t *testing.T) {
 func TestChargesAreWhole(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	q, quota := New(Options{Now: c.now}), leaderboard.Rates{Requests: 10, Rows: 2}
+	q, quota := New(Options{Now: c.now}), Rates{Requests: 10, Rows: 2}
 	ask := func(rows int) leaderboard.Allowance {
 		return q.Key("k", quota, leaderboard.Charge{leaderboard.QuotaKindRequests: 1, leaderboard.QuotaKindRows: rows})
 	}
@@ -95,7 +95,7 @@ func TestChargesAreWhole(t *testing.T) {
 func TestLargerThanTheBucket(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	q, quota := New(Options{Now: c.now}), leaderboard.Rates{Requests: 1}
+	q, quota := New(Options{Now: c.now}), Rates{Requests: 1}
 	if a := q.Key("k", quota, requests(20)); a.Refused {
 		t.Errorf("of a full bucket: %+v", a)
 	}
@@ -113,10 +113,10 @@ func TestLargerThanTheBucket(t *testing.T) {
 func TestNoQuota(t *testing.T) {
 	t.Parallel()
 	q := New(Options{})
-	if a := q.Key("k", leaderboard.Rates{}, requests(1_000_000)); a != (leaderboard.Allowance{}) {
+	if a := q.Key("k", Rates{}, requests(1_000_000)); a != (leaderboard.Allowance{}) {
 		t.Errorf("%+v", a)
 	}
-	if a := q.Key("k", leaderboard.Rates{Rows: 1}, requests(1_000_000)); a.Refused || a.Limits[leaderboard.QuotaKindRequests].Most != 0 {
+	if a := q.Key("k", Rates{Rows: 1}, requests(1_000_000)); a.Refused || a.Limits[leaderboard.QuotaKindRequests].Most != 0 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -126,18 +126,18 @@ func TestAnotherQuota(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	q := New(Options{Now: c.now})
-	ask := func(quota leaderboard.Rates) func() leaderboard.Allowance {
+	ask := func(quota Rates) func() leaderboard.Allowance {
 		return func() leaderboard.Allowance { return q.Key("k", quota, requests(1)) }
 	}
-	if n := admitted(ask(leaderboard.Rates{Requests: 2})); n != 10 {
+	if n := admitted(ask(Rates{Requests: 2})); n != 10 {
 		t.Errorf("%d, want 10", n)
 	}
 	c.pass(time.Second)
-	if n := admitted(ask(leaderboard.Rates{Requests: 20})); n != 20 {
+	if n := admitted(ask(Rates{Requests: 20})); n != 20 {
 		t.Errorf("%d, want 20", n)
 	}
 	c.pass(time.Hour)
-	if n := admitted(ask(leaderboard.Rates{Requests: 1})); n != 5 {
+	if n := admitted(ask(Rates{Requests: 1})); n != 5 {
 		t.Errorf("%d, want 5", n)
 	}
 }
@@ -146,7 +146,7 @@ func TestAnotherQuota(t *testing.T) {
 func TestCallersAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	q, quota := New(Options{Now: c.now, Callers: 100}), leaderboard.Rates{Requests: 1}
+	q, quota := New(Options{Now: c.now, Callers: 100}), Rates{Requests: 1}
 	greedy := netip.MustParseAddr("2001:db8::")
 	for i := range 10_000 {
 		if i%50 == 0 && q.Address(greedy, quota, requests(1)).Refused != (i >= 250) {
@@ -180,7 +180,7 @@ func TestAttempts(t *testing.T) {
 
 // TestChargeAllocates: a charge of a known caller allocates nothing.
 func TestChargeAllocates(t *testing.T) {
-	q, quota, from := New(Options{}), leaderboard.Rates{Requests: 1e9, Rows: 1e9}, netip.MustParseAddr("192.0.2.1")
+	q, quota, from := New(Options{}), Rates{Requests: 1e9, Rows: 1e9}, netip.MustParseAddr("192.0.2.1")
 	if n := testing.AllocsPerRun(1000, func() {
 		q.Key("k", quota, requests(1))
 		q.Address(from, quota, requests(1))
@@ -190,7 +190,7 @@ func TestChargeAllocates(t *testing.T) {
 }
 
 func BenchmarkCharge(b *testing.B) {
-	q, quota := New(Options{}), leaderboard.Rates{Requests: 1e9, Rows: 1e9, Heavy: 1e9}
+	q, quota := New(Options{}), Rates{Requests: 1e9, Rows: 1e9, Heavy: 1e9}
 	b.ReportAllocs()
 	for b.Loop() {
 		q.Key("k", quota, requests(1))

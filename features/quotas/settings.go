@@ -9,11 +9,24 @@ import (
 	"leaderboard/leaderboard"
 )
 
+// Rates are how much one caller may use per second, on all servers together; 0 is unlimited. Unused amounts are saved up for
+// leaderboard.QuotaWindow.
+type Rates struct {
+	Requests float64
+	Rows     float64 // entries, friends and profiles written
+	Heavy    float64 // units of heavy work, see docs/quotas.md
+}
+
+// byKind returns the rates by kind.
+func (r Rates) byKind() [leaderboard.QuotaKinds]float64 {
+	return [leaderboard.QuotaKinds]float64{r.Requests, r.Rows, r.Heavy}
+}
+
 // Settings are the quotas of callers without their own, by the tags of package settings.
 type Settings struct {
-	Keys      leaderboard.Rates `setting:"key-quota" section:"Quotas" value:"requests/rows/heavy" default:"20000/500000/500" doc:"requests/rows/heavy a second for a key without its own quota, on all servers together: requests, entries, friends and profiles written, units of heavy work; 0: any number"`
-	Players   leaderboard.Rates `setting:"player-quota" value:"requests/rows/heavy" default:"100/20/20" doc:"requests/rows/heavy a second of a player with a token; rows are entries submitted"`
-	Addresses leaderboard.Rates `setting:"address-quota" value:"requests/heavy" default:"1000/100" doc:"requests/heavy a second without a key from one IPv4 address or IPv6 /64 that is not this machine, once --trusted-proxies is given"`
+	Keys      Rates `setting:"key-quota" section:"Quotas" value:"requests/rows/heavy" default:"20000/500000/500" doc:"requests/rows/heavy a second for a key without its own quota, on all servers together: requests, entries, friends and profiles written, units of heavy work; 0: any number"`
+	Players   Rates `setting:"player-quota" value:"requests/rows/heavy" default:"100/20/20" doc:"requests/rows/heavy a second of a player with a token; rows are entries submitted"`
+	Addresses Rates `setting:"address-quota" value:"requests/heavy" default:"1000/100" doc:"requests/heavy a second without a key from one IPv4 address or IPv6 /64 that is not this machine, once --trusted-proxies is given"`
 
 	_ struct{} `setting:"key-requests" old:"key-quota"`
 	_ struct{} `setting:"key-rows" old:"key-quota"`

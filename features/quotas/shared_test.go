@@ -112,7 +112,7 @@ func TestTwoServersOneQuota(t *testing.T) {
 func noisyKey(t *testing.T, client redis.UniversalClient, key string, rate float64) (n float64, took time.Duration) {
 	t.Helper()
 	servers := []*server{newServer(t, client), newServer(t, client)}
-	rates := leaderboard.Rates{Requests: rate}
+	rates := Rates{Requests: rate}
 	var through atomic.Int64
 	var all sync.WaitGroup
 	begin := time.Now()
@@ -140,7 +140,7 @@ func TestOneServerGetsAll(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	s := newServer(t, client, func(o *Options) { o.Servers = 5 })
-	rates := leaderboard.Rates{Requests: 10}
+	rates := Rates{Requests: 10}
 	s.Key("k", rates, requests(1))
 	if err := s.leased(t); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestDebtIsShared(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	one, other := newServer(t, client), newServer(t, client)
-	rates := leaderboard.Rates{Requests: 0.01} // which does not come back during the test
+	rates := Rates{Requests: 0.01} // which does not come back during the test
 	if a := one.Key("k", rates, requests(30)); a.Refused {
 		t.Fatalf("of a full bucket: %+v", a)
 	}
@@ -220,7 +220,7 @@ func TestIdleCallersAreForgotten(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	s := newServer(t, client)
-	s.Address(netip.MustParseAddr("192.0.2.1"), leaderboard.Rates{Requests: 10}, requests(30))
+	s.Address(netip.MustParseAddr("192.0.2.1"), Rates{Requests: 10}, requests(30))
 	if err := s.leased(t); err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestQuietCallersAskNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, newClient(t))
 	for i := range 1000 {
-		if a := s.Address(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), leaderboard.Rates{Requests: 1000}, requests(20)); a.Refused {
+		if a := s.Address(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), Rates{Requests: 1000}, requests(20)); a.Refused {
 			t.Fatalf("%+v", a)
 		}
 	}
@@ -296,7 +296,7 @@ func TestRedisIsLost(t *testing.T) {
 			client := newClient(t, f.options)
 			two := func(o *Options) { o.Servers, o.Now = 2, c.now }
 			servers := []*server{newServer(t, client, two), newServer(t, client, two)}
-			rates := leaderboard.Rates{Requests: 100}
+			rates := Rates{Requests: 100}
 			ask := func(s *server) leaderboard.Allowance { return s.Key("k", rates, requests(1)) }
 			for _, s := range servers { // both know the bucket
 				for range 3 {
@@ -359,7 +359,7 @@ func TestLargeAfterSmall(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, newClient(t))
 	ask := func(n int) leaderboard.Allowance {
-		return s.Key("k", leaderboard.Rates{Rows: 1000}, leaderboard.Charge{leaderboard.QuotaKindRows: n})
+		return s.Key("k", Rates{Rows: 1000}, leaderboard.Charge{leaderboard.QuotaKindRows: n})
 	}
 	if a := ask(1); a.Refused {
 		t.Fatalf("the first: %+v", a)
@@ -387,7 +387,7 @@ func TestLargeChargesAreShared(t *testing.T) {
 			for round := range 5 {
 				key := fmt.Sprint("k", round)
 				ask := func(s *server, n int) leaderboard.Allowance {
-					return s.Key(key, leaderboard.Rates{Rows: 10}, leaderboard.Charge{leaderboard.QuotaKindRows: n})
+					return s.Key(key, Rates{Rows: 10}, leaderboard.Charge{leaderboard.QuotaKindRows: n})
 				}
 				if known {
 					for _, s := range servers { // each pays with the block that it holds from then on
@@ -430,7 +430,7 @@ func TestLargeChargesWait(t *testing.T) {
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			if a := s.Key("k", leaderboard.Rates{Rows: 0.2 * 100}, leaderboard.Charge{leaderboard.QuotaKindRows: 20}); !a.Refused {
+			if a := s.Key("k", Rates{Rows: 0.2 * 100}, leaderboard.Charge{leaderboard.QuotaKindRows: 20}); !a.Refused {
 				through.Add(1)
 			} else if a.Kind != leaderboard.QuotaKindRows || a.Wait <= 0 {
 				t.Errorf("%+v", a)

@@ -13,7 +13,6 @@ import (
 
 	"leaderboard/features"
 	"leaderboard/internal/guard"
-	"leaderboard/leaderboard"
 )
 
 // Feature returns the feature of the folder. It offers the look-up of browsers' sessions, and a second provider for checks,
@@ -28,7 +27,7 @@ func Feature() features.Feature {
 		if s.Issuer != "" {
 			offers = append(offers, &provider{NewOpenID(s.Issuer, s.Client, e.Log), s})
 			if sealer := features.Offered[Sealer](e); sealer != nil && h.keys != nil { // a session is a key
-				in := New(NewOpenID(s.Issuer, s.Client, e.Log), sealer, Config{*s, s.PublicURL + base + leaderboard.SignInCallback, e.Log})
+				in := New(NewOpenID(s.Issuer, s.Client, e.Log), sealer, Config{*s, s.PublicURL + base + callback(), e.Log})
 				h.people, sessions.People = in, in
 			}
 		}

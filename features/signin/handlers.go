@@ -139,7 +139,7 @@ func (h *handlers) finish(c *httpapi.Call) error {
 	if _, err = h.keys.CreateKey(c.Ctx, k, hash); err != nil {
 		return h.sendError(c, wire.WriteError(err))
 	}
-	h.setCookie(c.W, cookieSession, secret, leaderboard.MaxSession) // the key may expire earlier
+	h.setCookie(c.W, cookieSession, secret, maxSession) // the key may expire earlier
 	redirect(c, h.base+"/console")
 	return nil
 }
@@ -193,11 +193,11 @@ func (h *handlers) keep(c *httpapi.Call) error {
 	if err := c.Decode(&body, true, &wire.Emptiness{NonEmpty: []string{"ttl"}}); err != nil {
 		return err
 	}
-	life := leaderboard.MaxSession
+	life := maxSession
 	if body.TTL != "" {
 		var err error
-		if life, err = time.ParseDuration(body.TTL); err != nil || life < time.Minute || life > leaderboard.MaxSession {
-			return wire.Malformed(wire.InputError{Pointer: "/ttl", Detail: "want a duration from 1m to " + leaderboard.MaxSession.String() + ", such as 1h"})
+		if life, err = time.ParseDuration(body.TTL); err != nil || life < time.Minute || life > maxSession {
+			return wire.Malformed(wire.InputError{Pointer: "/ttl", Detail: "want a duration from 1m to " + maxSession.String() + ", such as 1h"})
 		}
 	}
 	secret, err := guard.TextOf(c.R)

@@ -8,11 +8,18 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/features"
 	"leaderboard/internal/dialer"
 	"leaderboard/internal/settings"
 	"leaderboard/leaderboard"
 )
+
+// maxSession is how long a session may last. After that the person signs in again at the provider, which confirms the role.
+const maxSession = 12 * time.Hour
+
+// callback returns the path to which the provider sends people back.
+func callback() string { return api.OperationOf("finishSignIn").Path }
 
 // Settings are how people sign in, by the tags of package settings.
 type Settings struct {
@@ -41,7 +48,7 @@ func (s *Settings) Parsers() map[string]func(string) error {
 
 func parseSession(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
-	if err != nil || d < time.Minute || d > leaderboard.MaxSession {
+	if err != nil || d < time.Minute || d > maxSession {
 		return 0, fmt.Errorf("want a duration from 1m to 12h, not %q", v)
 	}
 	return d, nil
@@ -79,7 +86,7 @@ func (s *Settings) Check(server features.Server) error {
 	case s.PublicURL == "":
 		return errors.New("--oidc-issuer needs --public-url, the URL of this server, which the provider sends people back to")
 	case s.Client == "":
-		return fmt.Errorf("--oidc-issuer needs --oidc-client-id: register this server at the provider, with the address %s", s.PublicURL+server.Base+leaderboard.SignInCallback)
+		return fmt.Errorf("--oidc-issuer needs --oidc-client-id: register this server at the provider, with the address %s", s.PublicURL+server.Base+callback())
 	case len(slices.Concat(s.Admins, s.Writers, s.Readers)) == 0:
 		return errors.New("--oidc-issuer needs --oidc-admins, --oidc-writers or --oidc-readers: without them nobody who signs in may do anything")
 	}

@@ -35,7 +35,7 @@ func startFuzzed(f *testing.F) *fuzzed {
 	cfg := Defaults()
 	cfg.MySQLDSN, cfg.RedisURL, cfg.Listen, cfg.Migrate = testenv.MySQL(f), testenv.Redis(f), "127.0.0.1:0", true
 	cfg.Keys = []httpapi.SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: apptest.AdminKey}}
-	featuretest.SettingsOf[quotas.Settings](cfg.Features).Keys = leaderboard.Rates{} // nothing here is about them, and fuzzing asks for more than anybody
+	featuretest.SettingsOf[quotas.Settings](cfg.Features).Keys = quotas.Rates{} // nothing here is about them, and fuzzing asks for more than anybody
 	a, err := New(f.Context(), cfg, NewLogger(io.Discard, &cfg))
 	if err == nil {
 		err = a.Start(f.Context())

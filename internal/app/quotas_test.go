@@ -29,7 +29,7 @@ func TestQuotaOverTwoServers(t *testing.T) {
 			t.Parallel()
 			dsn := testenv.MySQL(t)
 			limited := func(c *Config) {
-				featuretest.SettingsOf[quotas.Settings](c.Features).Keys = leaderboard.Rates{Requests: rate}
+				featuretest.SettingsOf[quotas.Settings](c.Features).Keys = quotas.Rates{Requests: rate}
 				if redis == "" {
 					c.Servers = 2
 				}
@@ -69,7 +69,7 @@ func TestLargeRequestsOverTwoServers(t *testing.T) {
 	t.Parallel()
 	dsn, redis := testenv.MySQL(t), testenv.Redis(t)
 	limited := func(c *Config) {
-		featuretest.SettingsOf[quotas.Settings](c.Features).Keys = leaderboard.Rates{Rows: 10}
+		featuretest.SettingsOf[quotas.Settings](c.Features).Keys = quotas.Rates{Rows: 10}
 	}
 	servers := []*testApp{startReady(t, dsn, redis, limited), startReady(t, dsn, redis, limited)}
 	var entries []string

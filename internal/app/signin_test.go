@@ -252,7 +252,7 @@ func TestSignInCookies(t *testing.T) {
 		}
 	}
 	resp, _ = newBrowser(t).stops().do(http.MethodGet, https.URL+"/v1/sign-in", "")
-	if to, err := resp.Location(); err != nil || to.Query().Get("redirect_uri") != signInOf(&https.cfg).PublicURL+leaderboard.SignInCallback {
+	if to, err := resp.Location(); err != nil || to.Query().Get("redirect_uri") != signInOf(&https.cfg).PublicURL+"/v1/sign-in/callback" {
 		t.Errorf("%v, %v", to, err)
 	}
 	if c := resp.Cookies(); len(c) != 1 || c[0].Name != "__Host-leaderboard-sign-in" || !c[0].Secure || c[0].MaxAge != 600 {

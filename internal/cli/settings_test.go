@@ -275,7 +275,7 @@ func TestPrecedence(t *testing.T) {
 				{Settings: &events.Settings{}},
 				{Settings: &signin.Settings{Scopes: []string{"email", "profile"}, Claim: "groups", Session: 12 * time.Hour}},
 				{Settings: &quotas.Settings{
-					Keys: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, Players: leaderboard.Rates{Requests: 100, Rows: 20, Heavy: 20}, Addresses: leaderboard.Rates{Requests: 1000, Heavy: 100},
+					Keys: quotas.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, Players: quotas.Rates{Requests: 100, Rows: 20, Heavy: 20}, Addresses: quotas.Rates{Requests: 1000, Heavy: 100},
 				}},
 				{Settings: &pages.Settings{}},
 			},
@@ -288,7 +288,7 @@ func TestPrecedence(t *testing.T) {
 		})},
 		"quotas": {map[string]string{"LEADERBOARD_ADDRESS_QUOTA": "5/0.5"}, []string{"--key-quota", "1/0/2"}, changed(func(c *app.Config) {
 			q := of[quotas.Settings](c)
-			q.Keys, q.Addresses = leaderboard.Rates{Requests: 1, Heavy: 2}, leaderboard.Rates{Requests: 5, Heavy: 0.5}
+			q.Keys, q.Addresses = quotas.Rates{Requests: 1, Heavy: 2}, quotas.Rates{Requests: 5, Heavy: 0.5}
 		})},
 		"flags win": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MIGRATE": "true"}, []string{"--listen", ":2", "--migrate=false"}, changed(func(c *app.Config) {
 			c.Listen = ":2"
