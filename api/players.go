@@ -55,6 +55,10 @@ type Token struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
+// SigningOverlap is the time for which tokens of the previous key stay valid after a rotation, if no other is asked for. No token of
+// the service is valid longer.
+const SigningOverlap = 24 * time.Hour
+
 // Play is a play that a player has begun.
 type Play struct {
 	Play         string    `json:"play"` // SubmitOptions.Play of the one submission

@@ -22,15 +22,15 @@ type barRow struct {
 	NotBefore time.Time `db:"not_before"`
 }
 
-func (r *barRow) bar() leaderboard.MemberBar {
-	return leaderboard.MemberBar{Member: string(r.Member), NotBefore: leaderboard.MicrosOf(r.NotBefore)}
+func (r *barRow) bar() MemberBar {
+	return MemberBar{Member: string(r.Member), NotBefore: leaderboard.MicrosOf(r.NotBefore)}
 }
 
 func microseconds(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
 
 // BarMember ends all tokens of a member that were issued before a time, 0: before now, by the database clock. A bar that is there
 // only moves on. Errors: a *leaderboard.RuleError, also for a time to come; ErrUnavailable.
-func (s *Store) BarMember(ctx context.Context, member string, before leaderboard.Micros) (bar leaderboard.MemberBar, err error) {
+func (s *Store) BarMember(ctx context.Context, member string, before leaderboard.Micros) (bar MemberBar, err error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return bar, mysql.Wrap("bar member", broken)
 	}
@@ -90,12 +90,12 @@ func (s *Store) UnbarMember(ctx context.Context, member string) error {
 }
 
 // Bar finds the bar of a member; ErrBarNotFound.
-func (s *Store) Bar(ctx context.Context, member string) (leaderboard.MemberBar, error) {
+func (s *Store) Bar(ctx context.Context, member string) (MemberBar, error) {
 	bar, err := barIn(ctx, s.db.Pool, member)
 	return bar, mysql.Translate(ctx, "bar", err)
 }
 
-func barIn(ctx context.Context, q sqlx.QueryerContext, member string) (leaderboard.MemberBar, error) {
+func barIn(ctx context.Context, q sqlx.QueryerContext, member string) (MemberBar, error) {
 	var row barRow
 	err := sqlx.GetContext(ctx, q, &row, "SELECT member, not_before FROM member_bars WHERE member = ?", []byte(member))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -107,10 +107,10 @@ func barIn(ctx context.Context, q sqlx.QueryerContext, member string) (leaderboa
 const selectBars = "SELECT member, not_before FROM member_bars WHERE member > ? ORDER BY member LIMIT ?"
 
 // Bars lists up to limit bars of members after the given one, in the order of their bytes.
-func (s *Store) Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error) {
+func (s *Store) Bars(ctx context.Context, after string, limit int) ([]MemberBar, error) {
 	var rows []barRow
 	err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(selectBars), []byte(after), max(0, limit))
-	bars := make([]leaderboard.MemberBar, len(rows))
+	bars := make([]MemberBar, len(rows))
 	for i := range rows {
 		bars[i] = rows[i].bar()
 	}
@@ -144,7 +144,7 @@ func (s *Store) data(ctx context.Context, member string, tell func(any) error) e
 }
 
 // barTTL is how long a bar is kept: until no token that it ends could be good, and a day.
-const barTTL = leaderboard.MaxTokenAge + 24*time.Hour
+const barTTL = maxTokenAge + 24*time.Hour
 
 // barsNext finds the time up to which there is a number of bars.
 const barsNext = "SELECT not_before FROM member_bars WHERE not_before >= ? AND not_before < ? ORDER BY not_before LIMIT ?, 1"

@@ -1,6 +1,6 @@
 // Package players knows players by their tokens: tokens of identity providers and tokens of this service.
 //
-//	issuer.go                             issuers, and their rules
+//	issuer.go, grant.go                   issuers and their rules; tokens of this service, and bounds of all tokens
 //	store.go, signing.go, bars.go         issuers, keys that sign, and members whose tokens are refused, in the database
 //	registry.go                           these tables in memory
 //	verify.go                             whose a token is

@@ -12,9 +12,9 @@ import (
 // fakeIssuers is the issuers, signing keys and bars of admins, and a Registry.
 type fakeIssuers struct {
 	issuers *apitest.Table[Issuer]
-	bars    *apitest.Table[leaderboard.MemberBar]
+	bars    *apitest.Table[MemberBar]
 	overlap []time.Duration // of rotations
-	granted []leaderboard.TokenGrant
+	granted []TokenGrant
 }
 
 func (f *fakeIssuers) PutIssuer(_ context.Context, name string, rules IssuerRules) (Issuer, bool, error) {
@@ -46,8 +46,8 @@ func (f *fakeIssuers) RotateSigning(_ context.Context, overlap time.Duration) er
 	return nil
 }
 
-func (f *fakeIssuers) BarMember(_ context.Context, member string, _ leaderboard.Micros) (leaderboard.MemberBar, error) {
-	bar := leaderboard.MemberBar{Member: member, NotBefore: 1_700_000_000_000_000}
+func (f *fakeIssuers) BarMember(_ context.Context, member string, _ leaderboard.Micros) (MemberBar, error) {
+	bar := MemberBar{Member: member, NotBefore: 1_700_000_000_000_000}
 	f.bars.Put(member, bar)
 	return bar, nil
 }
@@ -56,17 +56,17 @@ func (f *fakeIssuers) UnbarMember(_ context.Context, member string) error {
 	return f.bars.Remove(member)
 }
 
-func (f *fakeIssuers) Bar(_ context.Context, member string) (leaderboard.MemberBar, error) {
+func (f *fakeIssuers) Bar(_ context.Context, member string) (MemberBar, error) {
 	return f.bars.Get(member)
 }
 
-func (f *fakeIssuers) Mint(_ context.Context, g leaderboard.TokenGrant, now time.Time) (string, leaderboard.Micros, error) {
+func (f *fakeIssuers) Mint(_ context.Context, g TokenGrant, now time.Time) (string, leaderboard.Micros, error) {
 	f.granted = append(f.granted, g)
 	return "a.b.c", leaderboard.MicrosOf(now.Add(g.TTL)), nil
 }
 
-func (f *fakeIssuers) PublicKeys(context.Context, time.Time) ([]leaderboard.PublicKey, error) {
-	return []leaderboard.PublicKey{{ID: "s1", X: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}, nil
+func (f *fakeIssuers) PublicKeys(context.Context, time.Time) ([]PublicKey, error) {
+	return []PublicKey{{ID: "s1", X: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}, nil
 }
 
 func (f *fakeIssuers) CheckIssuer(rules IssuerRules) []leaderboard.FieldError {

@@ -16,7 +16,7 @@ import (
 
 // newEnv returns an API with the routes of the feature over a fake.
 func newEnv(t testing.TB) (*apitest.Env, *fakeIssuers) {
-	fake := &fakeIssuers{apitest.NewTable[Issuer](leaderboard.ErrIssuerNotFound), apitest.NewTable[leaderboard.MemberBar](leaderboard.ErrBarNotFound), nil, nil}
+	fake := &fakeIssuers{apitest.NewTable[Issuer](leaderboard.ErrIssuerNotFound), apitest.NewTable[MemberBar](leaderboard.ErrBarNotFound), nil, nil}
 	return featuretest.New(t, func(*apitest.Fake) []httpapi.Route {
 		return routes(issuerHandlers{fake, fake}, tokenHandlers{fake, fake, fake})
 	}), fake

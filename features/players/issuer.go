@@ -128,8 +128,8 @@ func (r *IssuerRules) Check() error {
 	if len(r.Prefix) > maxPrefix || r.Prefix != "" && leaderboard.CheckMember(r.Prefix) != nil {
 		fail("/prefix", "want at most %d bytes of UTF-8 without control characters", maxPrefix)
 	}
-	if d, err := time.ParseDuration(r.MaxAge); err != nil || d < time.Minute || d > leaderboard.MaxTokenAge {
-		fail("/max_age", "want a duration from 1m to %s, such as 1h", leaderboard.MaxTokenAge)
+	if d, err := time.ParseDuration(r.MaxAge); err != nil || d < time.Minute || d > maxTokenAge {
+		fail("/max_age", "want a duration from 1m to %s, such as 1h", maxTokenAge)
 	}
 	if r.RequestsPerSecond < 0 || r.RequestsPerSecond > leaderboard.MaxKeyRequests {
 		fail("/requests_per_second", "want 1 to %d, or 0 for any number", leaderboard.MaxKeyRequests)

@@ -16,7 +16,7 @@ import (
 
 // Mint makes a token of this service. It is dated by the database clock, as the bar that may end it is. The grant must have
 // passed Check. Errors: ErrUnavailable.
-func (p *Players) Mint(ctx context.Context, g leaderboard.TokenGrant, now time.Time) (token string, expires leaderboard.Micros, err error) {
+func (p *Players) Mint(ctx context.Context, g TokenGrant, now time.Time) (token string, expires leaderboard.Micros, err error) {
 	key, err := p.signingKey(ctx, now)
 	if err != nil {
 		return "", 0, err
@@ -50,7 +50,7 @@ func (p *Players) signingKey(ctx context.Context, now time.Time) (*signingKey, e
 	if err != nil {
 		return nil, cmp.Or(unasked, err)
 	}
-	if r.signs != nil && leaderboard.MicrosOf(now)-r.signs.CreatedTime < leaderboard.Micros(leaderboard.SigningKeyAge/time.Microsecond) {
+	if r.signs != nil && leaderboard.MicrosOf(now)-r.signs.CreatedTime < leaderboard.Micros(signingKeyAge/time.Microsecond) {
 		return r.signs, nil
 	}
 	err = p.source.RenewSigning(ctx)
@@ -64,15 +64,15 @@ func (p *Players) signingKey(ctx context.Context, now time.Time) (*signingKey, e
 }
 
 // PublicKeys returns the public keys that verify tokens of this service, in the order of their ids.
-func (p *Players) PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.PublicKey, error) {
+func (p *Players) PublicKeys(ctx context.Context, now time.Time) ([]PublicKey, error) {
 	r, err := p.table.Get(ctx, now, func(r *registry) bool { return r != nil })
 	if err != nil {
 		return nil, err
 	}
-	var out []leaderboard.PublicKey
+	var out []PublicKey
 	for _, id := range slices.Sorted(maps.Keys(r.signing)) {
 		if k := r.signing[id]; !k.isOver(now) {
-			out = append(out, leaderboard.PublicKey{ID: id, X: base64.RawURLEncoding.EncodeToString(k.public)})
+			out = append(out, PublicKey{ID: id, X: base64.RawURLEncoding.EncodeToString(k.public)})
 		}
 	}
 	return out, nil

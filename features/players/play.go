@@ -35,8 +35,8 @@ func (p *Players) MintPlay(ctx context.Context, play leaderboard.Play, now time.
 // database decides. admit is called before the signature is verified. Errors: *leaderboard.TokenError, ErrUnavailable,
 // ErrOverloaded.
 func (p *Players) FindPlay(ctx context.Context, token string, now time.Time, admit func() error) (play leaderboard.Play, err error) {
-	if len(token) > leaderboard.MaxTokenBytes {
-		return play, refused("The play is longer than %d bytes.", leaderboard.MaxTokenBytes)
+	if len(token) > maxTokenBytes {
+		return play, refused("The play is longer than %d bytes.", maxTokenBytes)
 	}
 	parsed, body, err := oidc.Parse(p.parser, token)
 	if err != nil {

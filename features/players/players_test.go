@@ -31,8 +31,8 @@ import (
 type tables struct {
 	mu       sync.Mutex
 	issuers  []Issuer
-	keys     []leaderboard.SigningKey
-	bars     []leaderboard.MemberBar
+	keys     []SigningKey
+	bars     []MemberBar
 	revision leaderboard.Revision
 	away     bool
 	renewed  int
@@ -47,7 +47,7 @@ func (s *tables) Issuers(_ context.Context, after string, _ int) ([]Issuer, erro
 	return s.issuers, nil
 }
 
-func (s *tables) SigningKeys(context.Context) ([]leaderboard.SigningKey, error) {
+func (s *tables) SigningKeys(context.Context) ([]SigningKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keys, nil
@@ -57,12 +57,12 @@ func (s *tables) RenewSigning(context.Context) error {
 	s.change(func() {
 		s.renewed++
 		id := fmt.Sprint("s", s.renewed)
-		s.keys = append(s.keys, leaderboard.SigningKey{ID: id, Seed: []byte(strings.Repeat(id[1:], ed25519.SeedSize)), CreatedTime: leaderboard.MicrosOf(time.Now())})
+		s.keys = append(s.keys, SigningKey{ID: id, Seed: []byte(strings.Repeat(id[1:], ed25519.SeedSize)), CreatedTime: leaderboard.MicrosOf(time.Now())})
 	})
 	return nil
 }
 
-func (s *tables) Bars(_ context.Context, after string, _ int) ([]leaderboard.MemberBar, error) {
+func (s *tables) Bars(_ context.Context, after string, _ int) ([]MemberBar, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if after != "" {
@@ -199,7 +199,7 @@ func TestVerifiedOnce(t *testing.T) {
 		t.Error(got)
 	}
 	f.tables.change(func() {
-		f.tables.bars = []leaderboard.MemberBar{{Member: "ada", NotBefore: leaderboard.MicrosOf(time.Now())}}
+		f.tables.bars = []MemberBar{{Member: "ada", NotBefore: leaderboard.MicrosOf(time.Now())}}
 	})
 	if err := f.Renew(t.Context()); err != nil {
 		t.Fatal(err)
@@ -242,7 +242,7 @@ func TestForgedTakePlaces(t *testing.T) {
 		t.Error(err)
 	}
 	<-f.places
-	for _, token := range []string{"a.b.c", strings.Repeat("a", leaderboard.MaxTokenBytes+1), f.token("", "k", f.private), f.token("ada", "other", f.private)} {
+	for _, token := range []string{"a.b.c", strings.Repeat("a", maxTokenBytes+1), f.token("", "k", f.private), f.token("ada", "other", f.private)} {
 		f.find(token)
 	}
 	if n := f.verified.Load(); n != 0 {
@@ -530,7 +530,7 @@ func TestPlays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	player, _, err := f.Mint(t.Context(), leaderboard.TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}, now)
+	player, _, err := f.Mint(t.Context(), TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -557,7 +557,7 @@ func TestPlays(t *testing.T) {
 		"forged":            {signed(t, jwt.SigningMethodEdDSA, other, header, with("sub", "ada")), "The signature of the token is not right."},
 		"by the public key": {signed(t, jwt.SigningMethodHS256, []byte(own.public), header, with("sub", "ada")), "That is no play."},
 		"none":              {signed(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, header, with("sub", "ada")), "That is no play."},
-		"long":              {good + strings.Repeat("A", leaderboard.MaxTokenBytes), "The play is longer than 8192 bytes."},
+		"long":              {good + strings.Repeat("A", maxTokenBytes), "The play is longer than 8192 bytes."},
 	} {
 		got, err := f.FindPlay(t.Context(), c.token, now, free)
 		if err == nil && (c.want != "" || got.ID != play.ID || got.Board != "b" || got.Member != "ada") || err != nil && err.Error() != c.want {
@@ -584,7 +584,7 @@ func TestPlayOfEndedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, _, err := f.Mint(t.Context(), leaderboard.TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}, now)
+	token, _, err := f.Mint(t.Context(), TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -622,7 +622,7 @@ func TestGoneKeysAreBounded(t *testing.T) {
 	before, r := &registry{signing: map[string]*signingKey{}}, &registry{signing: map[string]*signingKey{}}
 	for i := range 2 * mostGone {
 		id := fmt.Sprint("s", i)
-		before.signing[id] = &signingKey{SigningKey: leaderboard.SigningKey{ID: id, CreatedTime: leaderboard.Micros(i)}}
+		before.signing[id] = &signingKey{SigningKey: SigningKey{ID: id, CreatedTime: leaderboard.Micros(i)}}
 	}
 	r.keepGone(before)
 	if len(r.signing) != mostGone || r.signing[fmt.Sprint("s", mostGone-1)] != nil || !r.signing[fmt.Sprint("s", mostGone)].gone {
@@ -635,7 +635,7 @@ func TestGoneKeysAreBounded(t *testing.T) {
 func TestMintedAfterRotation(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", Options{})
-	grant := leaderboard.TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}
+	grant := TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}
 	now := time.Now()
 	if _, _, err := f.Mint(t.Context(), grant, now); err != nil {
 		t.Fatal(err)
@@ -676,7 +676,7 @@ func TestOwnTokens(t *testing.T) {
 		}
 		return nil
 	}})
-	grant := leaderboard.TokenGrant{Member: "ada", Boards: []string{"b*"}, TTL: time.Hour, Key: "k1"}
+	grant := TokenGrant{Member: "ada", Boards: []string{"b*"}, TTL: time.Hour, Key: "k1"}
 	mint := func(at time.Time) string {
 		t.Helper()
 		token, expires, err := f.Mint(t.Context(), grant, at)
@@ -697,7 +697,7 @@ func TestOwnTokens(t *testing.T) {
 	if keys, err := f.PublicKeys(t.Context(), now); f.tables.renewed != 1 || len(keys) != 1 || err != nil {
 		t.Errorf("%d signing keys, %v", f.tables.renewed, keys)
 	}
-	later := now.Add(leaderboard.SigningKeyAge + time.Second)
+	later := now.Add(signingKeyAge + time.Second)
 	second := mint(later)
 	if got := f.findAt(second, later); got != "ada" || f.tables.renewed != 2 {
 		t.Errorf("%s by %d keys", got, f.tables.renewed)
@@ -733,7 +733,7 @@ func TestSeal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, _, err := f.Mint(t.Context(), leaderboard.TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}, now)
+	token, _, err := f.Mint(t.Context(), TokenGrant{Member: "ada", TTL: time.Hour, Key: "k"}, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,11 +21,11 @@ type Source interface {
 	// Issuers returns up to limit issuers with a name after the given one, in the order of their names.
 	Issuers(ctx context.Context, after string, limit int) ([]Issuer, error)
 	// SigningKeys returns the keys that sign, and the keys whose tokens are still valid, the newest last.
-	SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error)
+	SigningKeys(ctx context.Context) ([]SigningKey, error)
 	// RenewSigning makes a key that signs, unless a young enough key exists.
 	RenewSigning(ctx context.Context) error
 	// Bars returns up to limit bars of members after the given one, in the order of their bytes.
-	Bars(ctx context.Context, after string, limit int) ([]leaderboard.MemberBar, error)
+	Bars(ctx context.Context, after string, limit int) ([]MemberBar, error)
 }
 
 // registry is the tables at one revision. Nothing writes to it.
@@ -45,7 +45,7 @@ type issuer struct {
 
 // signingKey is a key of this service. It stays the same while it is there.
 type signingKey struct {
-	leaderboard.SigningKey
+	SigningKey
 	private ed25519.PrivateKey
 	public  ed25519.PublicKey
 	gone    bool // the tables no longer have it
@@ -78,14 +78,14 @@ func (p *Players) readAll(ctx context.Context) (*registry, error) {
 		r.addSigning(k, before.signing[k.ID])
 	}
 	r.keepGone(before)
-	err = cache.ReadPages(ctx, cache.PageRows, p.source.Bars, func(b *leaderboard.MemberBar) string {
+	err = cache.ReadPages(ctx, cache.PageRows, p.source.Bars, func(b *MemberBar) string {
 		r.bars[b.Member] = b.NotBefore
 		return b.Member
 	})
 	return r, err
 }
 
-func (r *registry) addSigning(k leaderboard.SigningKey, old *signingKey) {
+func (r *registry) addSigning(k SigningKey, old *signingKey) {
 	if old == nil || !bytes.Equal(old.Seed, k.Seed) {
 		if len(k.Seed) != ed25519.SeedSize {
 			return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/api"
 	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
@@ -22,8 +23,8 @@ type signingRow struct {
 	Old     bool         `db:"old"` // it no longer signs when a new one is needed
 }
 
-func (r *signingRow) key() leaderboard.SigningKey {
-	return leaderboard.SigningKey{ID: string(r.ID), Seed: r.Seed, CreatedTime: leaderboard.MicrosOf(r.Created), EndsAt: microsOrNone(r.Ends)}
+func (r *signingRow) key() SigningKey {
+	return SigningKey{ID: string(r.ID), Seed: r.Seed, CreatedTime: leaderboard.MicrosOf(r.Created), EndsAt: microsOrNone(r.Ends)}
 }
 
 // maxSigningKeys is how many keys may be valid at once: rotations with an overlap beyond it are refused.
@@ -34,18 +35,18 @@ const signingSeed = 32
 
 // selectSigning reads the signing keys whose tokens may be taken, the newest last, and whether each is too old to sign.
 func (s *Store) selectSigning() string {
-	age := " - INTERVAL " + microseconds(leaderboard.SigningKeyAge) + " MICROSECOND"
+	age := " - INTERVAL " + microseconds(signingKeyAge) + " MICROSECOND"
 	return "SELECT id, seed, created_at, ends_at, created_at < " + s.db.Now() + age + " AS old FROM signing_keys WHERE ends_at IS NULL OR ends_at > " + s.db.Now() + " ORDER BY created_at, id LIMIT ?"
 }
 
 // SigningKeys returns the keys that sign tokens of this service and the keys whose tokens are still valid, the newest last.
-func (s *Store) SigningKeys(ctx context.Context) ([]leaderboard.SigningKey, error) {
+func (s *Store) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 	keys, _, err := s.signingIn(ctx, s.db.Pool)
 	return keys, mysql.Translate(ctx, "signing keys", err)
 }
 
 // signingIn returns the keys, and whether no key may sign.
-func (s *Store) signingIn(ctx context.Context, q sqlx.QueryerContext) (keys []leaderboard.SigningKey, wanted bool, err error) {
+func (s *Store) signingIn(ctx context.Context, q sqlx.QueryerContext) (keys []SigningKey, wanted bool, err error) {
 	var rows []signingRow
 	wanted = true
 	err = sqlx.SelectContext(ctx, q, &rows, s.db.Limited(s.selectSigning()), 2*maxSigningKeys)
@@ -66,7 +67,7 @@ func (s *Store) RenewSigning(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return s.rotateSigning(ctx, tx, leaderboard.SigningOverlap)
+		return s.rotateSigning(ctx, tx, api.SigningOverlap)
 	})
 	return mysql.Translate(ctx, "renew signing key", err)
 }
@@ -96,7 +97,7 @@ func (s *Store) rotateSigning(ctx context.Context, tx *sqlx.Tx, overlap time.Dur
 	if _, err := tx.ExecContext(ctx, "DELETE FROM signing_keys WHERE ends_at <= "+s.db.Now()); err != nil {
 		return err
 	}
-	seed, id := make([]byte, signingSeed), leaderboard.NewSigningKeyID()
+	seed, id := make([]byte, signingSeed), newSigningKeyID()
 	_, _ = rand.Read(seed) // it never fails
 	if _, err := tx.ExecContext(ctx, "INSERT INTO signing_keys (id, seed, created_at) VALUES (?, ?, "+s.db.Now()+")", []byte(id), seed); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 	"leaderboard/store/storetest/dbtest"
@@ -103,7 +104,7 @@ func TestSigningKeys(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		keys := func(want int, signs string) []leaderboard.SigningKey {
+		keys := func(want int, signs string) []SigningKey {
 			t.Helper()
 			all, err := s.SigningKeys(t.Context())
 			if err != nil || len(all) != want {
@@ -115,17 +116,17 @@ func TestSigningKeys(t *testing.T) {
 			return all
 		}
 		first := keys(1, "")[0].ID
-		offset.Store(int64(leaderboard.SigningKeyAge - time.Minute))
+		offset.Store(int64(signingKeyAge - time.Minute))
 		if err := s.RenewSigning(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		keys(1, first)
-		offset.Store(int64(leaderboard.SigningKeyAge + time.Minute))
+		offset.Store(int64(signingKeyAge + time.Minute))
 		if err := s.RenewSigning(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		second := keys(2, "")[1].ID
-		offset.Add(int64(leaderboard.SigningOverlap))
+		offset.Add(int64(api.SigningOverlap))
 		keys(1, second)
 		if err := s.RotateSigning(t.Context(), time.Hour); err != nil {
 			t.Fatal(err)

@@ -23,19 +23,19 @@ type Signing interface {
 // Bars keeps the members whose tokens are refused. Each change records the caller.
 type Bars interface {
 	// BarMember ends all tokens of a member that were issued before a time, 0: now; *leaderboard.RuleError.
-	BarMember(ctx context.Context, member string, before leaderboard.Micros) (leaderboard.MemberBar, error)
+	BarMember(ctx context.Context, member string, before leaderboard.Micros) (MemberBar, error)
 	// UnbarMember removes the bar; ErrBarNotFound.
 	UnbarMember(ctx context.Context, member string) error
 	// Bar finds the bar of a member; ErrBarNotFound.
-	Bar(ctx context.Context, member string) (leaderboard.MemberBar, error)
+	Bar(ctx context.Context, member string) (MemberBar, error)
 }
 
 // Registry makes tokens of this service, and has the keys that verify tokens. All methods may be called concurrently.
 type Registry interface {
 	// Mint makes a token of a grant that has passed Check; ErrUnavailable.
-	Mint(ctx context.Context, g leaderboard.TokenGrant, now time.Time) (token string, expires leaderboard.Micros, err error)
+	Mint(ctx context.Context, g TokenGrant, now time.Time) (token string, expires leaderboard.Micros, err error)
 	// PublicKeys returns the keys that verify tokens of this service, in the order of their ids; ErrUnavailable.
-	PublicKeys(ctx context.Context, now time.Time) ([]leaderboard.PublicKey, error)
+	PublicKeys(ctx context.Context, now time.Time) ([]PublicKey, error)
 	// CheckIssuer finds what IssuerRules.Check leaves to others.
 	CheckIssuer(rules IssuerRules) []leaderboard.FieldError
 	// PassedOver returns up to maxPassedOver keys of an issuer that are not used, as far as this process knows them.
@@ -79,9 +79,9 @@ func (h *tokenHandlers) create(c *httpapi.Call) error {
 }
 
 // grant returns the token that a key requests.
-func (b *tokenBody) grant(key *leaderboard.Key) (g leaderboard.TokenGrant, err error) {
+func (b *tokenBody) grant(key *leaderboard.Key) (g TokenGrant, err error) {
 	var bad wire.BadFields
-	if g = (leaderboard.TokenGrant{TTL: leaderboard.DefaultTokenTTL, Key: key.ID}); b.Member == nil {
+	if g = (TokenGrant{TTL: defaultTokenTTL, Key: key.ID}); b.Member == nil {
 		bad.Add("/member", "is required")
 	} else {
 		g.Member = *b.Member
@@ -121,11 +121,11 @@ func (h *tokenHandlers) rotate(c *httpapi.Call) error {
 	if err := c.Decode(&body, true, &wire.Emptiness{NonEmpty: []string{"overlap"}}); err != nil {
 		return err
 	}
-	overlap := leaderboard.SigningOverlap
+	overlap := api.SigningOverlap
 	if body.Overlap != "" {
 		var err error
-		if overlap, err = time.ParseDuration(body.Overlap); err != nil || overlap < 0 || overlap > leaderboard.SigningOverlap {
-			return wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + leaderboard.SigningOverlap.String() + ", such as 1h"})
+		if overlap, err = time.ParseDuration(body.Overlap); err != nil || overlap < 0 || overlap > api.SigningOverlap {
+			return wire.Malformed(wire.InputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + api.SigningOverlap.String() + ", such as 1h"})
 		}
 	}
 	if err := h.signing.RotateSigning(c.Ctx, overlap); err != nil {

@@ -115,8 +115,8 @@ func (p *Players) Renew(ctx context.Context) error { return p.table.Renew(ctx) }
 // looked at each time. admit is called before a signature is verified, and an error of it is returned. The player must not be
 // written to. Errors: *leaderboard.TokenError, ErrUnavailable, ErrOverloaded.
 func (p *Players) Find(ctx context.Context, token string, now time.Time, admit func() error) (*leaderboard.Player, error) {
-	if len(token) > leaderboard.MaxTokenBytes {
-		return nil, refused("The token is longer than %d bytes.", leaderboard.MaxTokenBytes)
+	if len(token) > maxTokenBytes {
+		return nil, refused("The token is longer than %d bytes.", maxTokenBytes)
 	}
 	r, err := p.table.Get(ctx, now, func(r *registry) bool { return r != nil })
 	if err != nil {
@@ -152,8 +152,8 @@ func (v *verified) holds(ctx context.Context, r *registry, now time.Time) bool {
 
 // checkValid decides about a token whose signature is right.
 func (p *Players) checkValid(ctx context.Context, r *registry, v *verified, now time.Time) (*leaderboard.Player, error) {
-	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
-	maxAge := leaderboard.MaxTokenTTL
+	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(oidc.TokenSkew/time.Microsecond)
+	maxAge := maxTokenTTL
 	if v.issuer != nil {
 		maxAge = v.issuer.maxAge
 	}

@@ -150,7 +150,7 @@ func (p *OpenID) Claims(ctx context.Context, token, nonce string, now time.Time)
 
 // checkClaims decides about the claims of an ID token, as OpenID Connect Core 1.0, 3.1.3.7, has it.
 func (p *OpenID) checkClaims(body jwt.MapClaims, nonce string, now time.Time) error {
-	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(leaderboard.TokenSkew/time.Microsecond)
+	at, skew := leaderboard.MicrosOf(now), leaderboard.Micros(oidc.TokenSkew/time.Microsecond)
 	expires, dated := oidc.Moment(body["exp"])
 	issued, told := oidc.Moment(body["iat"])
 	audiences, _ := oidc.Claims(body).Texts("aud")

@@ -10,9 +10,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard/api"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
-	"leaderboard/leaderboard"
 )
 
 func (p *program) issuerCommand() *cli.Command {
@@ -130,7 +130,7 @@ func (p *program) playCommand() *cli.Command {
 }
 
 func (p *program) tokenRotateCommand() *cli.Command {
-	r, yes, overlap := p.remote(), false, leaderboard.SigningOverlap
+	r, yes, overlap := p.remote(), false, api.SigningOverlap
 	return r.command("token rotate", "sign tokens with another key", "", func(ctx context.Context, _ []string) error {
 		if overlap == 0 {
 			if err := r.confirm(ctx, yes, "End all tokens that this service has made?"); err != nil {
@@ -140,7 +140,7 @@ func (p *program) tokenRotateCommand() *cli.Command {
 		return r.carryOut(func(c *client.Client) error { return c.RotateTokens(ctx, overlap) }, "overlap", overlap.String(), "another key signs tokens; those before are taken for "+overlap.String())
 	}, yesFlag(&yes),
 		overlapFlag(&overlap),
-		&cli.DurationFlag{Name: "grace", Hidden: true, Destination: &overlap, Value: leaderboard.SigningOverlap}, // the name of overlap before v0.2
+		&cli.DurationFlag{Name: "grace", Hidden: true, Destination: &overlap, Value: api.SigningOverlap}, // the name of overlap before v0.2
 	)
 }
 

@@ -3,11 +3,15 @@ package oidc
 import (
 	"encoding/json"
 	"math"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"leaderboard/leaderboard"
 )
+
+// TokenSkew is the difference that the clocks of issuers may have.
+const TokenSkew = 30 * time.Second
 
 // NewParser returns a parser of tokens. The conditions on claims are checked here, not by the library.
 func NewParser() *jwt.Parser {
