@@ -50,7 +50,7 @@ func open(handle func(*Call) error) Route {
 func nowhere(code string) Route { return open(func(*Call) error { return wire.Reject(code, "") }) }
 
 // lost is the route of addresses without a route; browsers get a page.
-func lost() Route { return open(func(c *Call) error { return c.Missing("") }) }
+func lost() Route { return open(func(c *Call) error { return Missing(c, "") }) }
 
 // routes returns the table.
 func (h *handlers) routes(metrics bool) []Route {

@@ -34,7 +34,7 @@ func showPicture(c *Call) error {
 
 // Missing answers 404 for an address at which nothing is: with a page for a browser that shows one, with a problem and a detail for
 // all others. A browser whose address ends in a slash is sent to the address without the slash.
-func (c *Call) Missing(detail string) error {
+func Missing(c *Call, detail string) error {
 	at, bare := c.R.URL.Path, strings.TrimSuffix(c.R.URL.EscapedPath(), "/")
 	slashed := path.Clean(at)+"/" == at
 	isPlain := slashed || path.Clean(at) == at

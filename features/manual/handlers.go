@@ -58,7 +58,7 @@ func oneOf(param, missing string, answers func() (map[string]*static, error)) fu
 		if found := all[c.Params.PathValue(param)]; found != nil {
 			return found.send(c)
 		}
-		return c.Missing(missing)
+		return httpapi.Missing(c, missing)
 	}
 }
 
