@@ -86,6 +86,10 @@ type Opened struct {
 	Sweep []store.Job
 	// Purge are statements that delete the feature's rows of a board that is deleted, see store.Housekeeping.AddPurge.
 	Purge []string
+	// Committed is called after each commit of this process, in seq order per period, and must not block; nil: nothing is.
+	Committed func(leaderboard.PeriodRef)
+	// FollowedSeqs is how far the feature has followed the change log, see store.Housekeeping.KeepLog; nil: it follows none.
+	FollowedSeqs store.FollowedSeqs
 	// Board is written with the rules of a board; nil: nothing is.
 	Board store.BoardChange
 	// Forget is the feature's share of an erasure, before the entries of the member are removed and after it.
@@ -147,6 +151,9 @@ func atOnce(ctx context.Context, ask func(context.Context) error) error { return
 func (o *Opened) AddTo(s *store.Store) {
 	s.Housekeeping.Add(o.Sweep...)
 	s.Housekeeping.AddPurge(o.Purge...)
+	if o.FollowedSeqs != nil {
+		s.Housekeeping.KeepLog(o.FollowedSeqs)
+	}
 	if o.Board != nil {
 		s.Boards.Add(o.Board)
 	}

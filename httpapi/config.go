@@ -24,7 +24,7 @@ type Config struct {
 	Periods   Periods
 	Refresher Refresher
 	Runs      Runs
-	Derived   Derivations
+	Derived   SourceVerifier
 	Hidden    Hides
 	Erasures  Erasures
 	Friends   Friends

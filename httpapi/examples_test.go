@@ -35,10 +35,6 @@ func exampleServer(t *testing.T) *env {
 
 // beforeExample prepares the examples of some operations, and returns the example for the prepared data.
 var beforeExample = map[string]func(e *env, line string) string{
-	"getSources": func(e *env, line string) string {
-		e.Board("week", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "demo"}}}})
-		return strings.Replace(line, "demo", "week", 1)
-	},
 	"getRun": func(e *env, line string) string {
 		run := e.Post(apitest.AdminKey, "/v1/boards/demo/rebuild", `{"kind":"full"}`).Want(202).Header.Get("Location")
 		return strings.Replace(line, "/v1/runs/1", run, 1)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,59 +146,6 @@ func TestPrivateBoardsInRankings(t *testing.T) {
 	if got, want := ask("early"), ask("none"); got != want {
 		t.Errorf("min_seq of a private board: %s, want %s", got, want)
 	}
-}
-
-// TestPrivateSources: a public board derived from a private one names it, on every route, only to callers that may read it, and
-// has another ETag for other callers (finding D14). These do not learn whether a source exists.
-func TestPrivateSources(t *testing.T) {
-	e, other := withKey(t, leaderboard.ScopeRead, "game1-*")
-	e.Board("open", leaderboard.Rules{}, apitest.Classic()...)
-	e.Board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, apitest.Classic()...)
-	e.Board("game1-secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, apitest.Classic()...)
-	e.Put(apitest.AdminKey, "/v1/boards/sum", `{"derive":{"from":[{"board":"open"},{"board":"secret"},{"board":"game1-secret"},{"board":"none"}]}}`).Want(201)
-	if _, err := e.fake.FollowSources(t.Context(), "sum", true); err != nil {
-		t.Fatal(err)
-	}
-	e.Board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "new", Score: 1})
-	tags := map[string]bool{}
-	for key, want := range map[string][]string{
-		apitest.NoKey: {"open"}, other: {"open", "game1-secret"}, apitest.ReadKey: {"open", "secret", "game1-secret", "none"}, apitest.AdminKey: {"open", "secret", "game1-secret", "none"},
-	} {
-		type named struct{ Board string }
-		var board struct{ Derive struct{ From []named } }
-		var list struct {
-			Boards []struct {
-				Name   string
-				Derive struct{ From []named }
-			}
-		}
-		var sources struct {
-			Sources []named
-			Lag     int64
-		}
-		r := e.Get(key, "/v1/boards/sum").Want(200)
-		r.Decode(&board)
-		e.Get(key, "/v1/boards").Want(200).Decode(&list)
-		e.Get(key, "/v1/boards/sum/sources").Want(200).Decode(&sources)
-		listed := list.Boards[len(list.Boards)-1]
-		for what, got := range map[string][]named{"the board": board.Derive.From, "the list": listed.Derive.From, "the sources": sources.Sources} {
-			names := []string{}
-			for _, n := range got {
-				names = append(names, n.Board)
-			}
-			if !slices.Equal(names, want) || listed.Name != "sum" {
-				t.Errorf("with key %q %s names %v, want %v", key, what, names, want)
-			}
-		}
-		tags[r.Header.Get("ETag")] = true
-		tag := apitest.Ask{Method: "GET", Path: "/v1/boards/sum", Key: key, Header: http.Header{"If-None-Match": {r.Header.Get("ETag")}}}
-		e.Do(tag).Want(304)
-	}
-	if len(tags) != 3 {
-		t.Errorf("the answers have the tags %v", tags)
-	}
-	own := e.Get(apitest.AdminKey, "/v1/boards/sum").Want(200)
-	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/sum", Key: apitest.AdminKey, Body: string(own.Body), Header: http.Header{"If-Match": {own.Header.Get("ETag")}}}).Want(200)
 }
 
 // TestPrivateBoardAsksNobody: the database is asked for the rules of a private board only for callers that may read it, so that

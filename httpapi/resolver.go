@@ -105,6 +105,11 @@ func (r Resolver) mayReadNamed(c *Call, name string) bool {
 	return err == nil && c.mayRead(&b) == nil
 }
 
+// MayReadSource reports whether the caller is shown a source of a derived board: admins of the board are shown all.
+func (r Resolver) MayReadSource(c *Call, board, source string) bool {
+	return c.seesSources(board) || r.mayReadNamed(c, source)
+}
+
 // Target is the period that a reading request asks about, with the common parameters.
 type Target struct {
 	Ref     leaderboard.PeriodRef

@@ -83,7 +83,6 @@ func (h *handlers) routes(metrics bool) []Route {
 		On("getDistribution", fresh(h.reader.distribution)),
 		On("listPeriods", h.boards.listPeriods),
 
-		On("getSources", h.runs.sources),
 		On("getMergedTop", h.combined.top),
 		On("getMergedMember", h.combined.member),
 		On("getMergedAround", h.combined.around),

@@ -12,12 +12,10 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// Derivations compares derived boards with their sources.
-type Derivations interface {
-	// Derivation compares a derived board with the states of its sources. ErrBoardNotFound, ErrNotDerived.
-	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
-	// VerifySources compares the entries of a derived board with the entries that follow from its sources, at one state. It has
-	// the errors of Derivation.
+// SourceVerifier verifies derived boards.
+type SourceVerifier interface {
+	// VerifySources compares the entries of a derived board with the entries that follow from its sources, at one state. Errors:
+	// ErrBoardNotFound, ErrNotDerived.
 	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
 }
 
@@ -40,12 +38,12 @@ type Refresher interface {
 	Verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
 }
 
-// runHandlers serve runs, verifications, and how derived boards stand to their sources.
+// runHandlers serve runs and verifications.
 type runHandlers struct {
 	Resolver
 	boards    BoardFinder
 	runs      Runs
-	derived   Derivations
+	derived   SourceVerifier // nil: no derived boards
 	refresher Refresher
 }
 
@@ -166,35 +164,16 @@ func (h *runHandlers) verify(c *Call) error {
 		return err
 	}
 	var v leaderboard.Verification
-	if against == "sources" {
-		v, err = h.derived.VerifySources(c.Ctx, ref.Board)
-	} else {
+	switch {
+	case against != "sources":
 		v, err = h.refresher.Verify(c.Ctx, ref)
+	case h.derived == nil:
+		err = leaderboard.ErrNotDerived
+	default:
+		v, err = h.derived.VerifySources(c.Ctx, ref.Board)
 	}
 	if err != nil {
 		return err
 	}
 	return c.SendJSON(http.StatusOK, api.VerificationOf(&ref, &v))
-}
-
-// sources answers GET …/sources: the states of its sources that a derived board reflects, for sources that the caller may read.
-func (h *runHandlers) sources(c *Call) error {
-	ref, _, err := h.Resolve(c, "", "")
-	if err != nil {
-		return err
-	}
-	d, err := h.derived.Derivation(c.Ctx, ref.Board)
-	if err != nil {
-		return err
-	}
-	out := api.Derivation{Board: d.Board, Seq: d.Seq, AsOf: d.AsOf.Time(), State: d.State, Lag: d.Lag, Sources: []api.Source{}}
-	all := c.seesSources(ref.Board)
-	for _, s := range d.Sources {
-		if all || h.mayReadNamed(c, s.Board) {
-			out.Sources = append(out.Sources, api.Source(s))
-		} else if d.State == leaderboard.DerivationStateFollowing {
-			out.Lag = max(0, out.Lag-max(0, s.LastSeq-s.Seq))
-		}
-	}
-	return c.SendJSON(http.StatusOK, out)
 }

@@ -223,13 +223,17 @@ func (r *Rules) PlayersSubmit() bool {
 // NeedsPlay reports whether players submit with a play.
 func (r *Rules) NeedsPlay() bool { return r.Players.needPlay() }
 
-// RulesOfParts returns the rules, as JSON pointers, that the transaction of submissions leaves to parts of features.
+// RulesOfParts returns the rules, as JSON pointers, that features carry out.
 func RulesOfParts(r *Rules) (pointers []string) {
 	for _, rule := range []struct {
 		pointer string
 		set     bool
 	}{
-		{"/record", r.Record != RecordNone}, {"/players/submit", r.NeedsPlay()}, {"/review", r.Review != nil}, {"/metadata", r.Metadata != nil},
+		{"/record", r.Record != RecordNone},
+		{"/players/submit", r.NeedsPlay()},
+		{"/review", r.Review != nil},
+		{"/metadata", r.Metadata != nil},
+		{"/derive", r.Derive != nil},
 	} {
 		if rule.set {
 			pointers = append(pointers, rule.pointer)

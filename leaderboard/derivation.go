@@ -47,13 +47,6 @@ func (s DerivationState) With(sources []SourceState) DerivationState {
 	return s
 }
 
-// DerivedBoard is the part of a derived board that its follower needs. It is shared and immutable.
-type DerivedBoard struct {
-	ID      int64
-	Name    string
-	Sources []string // names of boards, as the rule lists them
-}
-
 // DeriveStep is the outcome of one step of following.
 type DeriveStep struct {
 	State   DerivationState // the state that the step found

@@ -30,11 +30,11 @@ type Config struct {
 	// nil: no Redis ever fills up.
 	Memory func(ctx context.Context, p leaderboard.PeriodRef) (float64, error)
 
-	Derived     Derived       // nil: no derived boards
-	Poll        time.Duration // between two looks at the derived boards and their sources, 1 s
-	StepGap     time.Duration // between two steps of a board at least, 50 ms
-	StepTimeout time.Duration // for one step, 30 min: a board may be computed from scratch in it
-	Steps       int           // steps at once, 2, and as many again that take long
+	// Recompute computes all entries of a derived board from scratch. The step's State is DerivationStateComputing unless
+	// another process has computed them since the call. Errors: ErrBoardNotFound, ErrNotDerived, ErrUnavailable. nil: no
+	// derived boards.
+	Recompute        func(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	RecomputeTimeout time.Duration // for one run of Recompute, 30 min
 
 	Logger   *slog.Logger
 	Span     trace.Span     // the parent of the spans of runs that no request has asked for
@@ -51,10 +51,7 @@ func (c *Config) setDefaults() {
 	c.Reload = cmp.Or(c.Reload, time.Minute)
 	c.Parallel = cmp.Or(c.Parallel, 4)
 	c.Demands = cmp.Or(c.Demands, 4)
-	c.Poll = cmp.Or(c.Poll, time.Second)
-	c.StepGap = cmp.Or(c.StepGap, 50*time.Millisecond)
-	c.StepTimeout = cmp.Or(c.StepTimeout, 30*time.Minute)
-	c.Steps = cmp.Or(c.Steps, 2)
+	c.RecomputeTimeout = cmp.Or(c.RecomputeTimeout, 30*time.Minute)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -66,6 +63,11 @@ func (c *Config) setDefaults() {
 	}
 	if c.Memory == nil {
 		c.Memory = func(context.Context, leaderboard.PeriodRef) (float64, error) { return 0, nil }
+	}
+	if c.Recompute == nil {
+		c.Recompute = func(context.Context, string) (leaderboard.DeriveStep, error) {
+			return leaderboard.DeriveStep{}, leaderboard.ErrNotDerived
+		}
 	}
 	if c.Observer == nil {
 		c.Observer = unobserved{}
@@ -90,25 +92,6 @@ type Copies interface {
 	Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyInfo, error)
 	// Lease tries to take the period's lease without waiting; nil and no error: another process has it.
 	Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error)
-}
-
-// Derived takes the steps of derived boards. Its methods block until MySQL has answered or ctx ends, and may be called
-// concurrently.
-type Derived interface {
-	// DerivedBoards lists derived boards in the order of their ids, after the given id, at most limit.
-	DerivedBoards(ctx context.Context, after int64, limit int) ([]*leaderboard.DerivedBoard, error)
-	// LeadDerived reports which of the boards this process leads. It takes the lead of boards that no other process
-	// leads.
-	LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
-	YieldDerived(ctx context.Context) error
-	// MovedDerived reports which of the boards may have work for a step.
-	MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
-	// FollowSources takes one step. A long step is taken only if it may be long; otherwise nothing is done, and the
-	// returned step has Long set.
-	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
-	// Recompute computes all entries from scratch. The step's State is DerivationStateComputing unless another process has
-	// computed them since the call. Errors: the errors of FollowSources.
-	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
 }
 
 // Boards finds the boards that have a cron expression, for the schedule, and compares copies with the database. Boards

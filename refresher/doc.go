@@ -1,5 +1,4 @@
-// Package refresher decides when a copy is made or renewed and when a derived board follows its sources, and it is the
-// one runner of runs. RunOnce does a run, Run only schedules.
+// Package refresher decides when a copy is made or renewed, and it is the one runner of runs. RunOnce does a run, Run only schedules.
 //
 // # Coalescing
 //
@@ -29,22 +28,13 @@
 // schedule builds no missing copies, and it records no run when it finds nothing to do: write-through keeps copies current,
 // and the schedule repairs missed changes.
 //
-// # Derived boards
-//
-// Every process lists the derived boards. Among several processes one leads a board, by a lock that only saves work; a
-// step is correct because the store writes it only if no other step was faster. A commit of this process to a source wakes
-// the boards that follow it. Once a second one question about all boards finds commits of other processes and rollovers,
-// and wakes the boards concerned; a board has a goroutine only while it takes steps. After a step it rests for at least a
-// quarter of the step's time. A rollover, which touches most of a board, rests within the step and has a separate permit,
-// so that other boards continue.
-//
 // # Files
 //
 // They read in layers; each uses only files above it and on its own line.
 //
 //	plan.go, failures.go, span.go      when a board is due, failures, spans
 //	observer.go, config.go             the observer of metrics, and the configuration
-//	boards.go, runner.go               tables of boards; runs: requests that share one, its record, its end
-//	build.go, derived.go, schedule.go  runs on copies and on derived boards, and their schedule
+//	boards.go, runner.go               table of boards; runs: requests that share one, its record, its end
+//	build.go, schedule.go              runs on copies, and their schedule
 //	refresher.go                       all of it
 package refresher

@@ -4,7 +4,6 @@ import "leaderboard/leaderboard"
 
 // observed is an Observer that calls the functions that are set.
 type observed struct {
-	unobserved
 	run  func(leaderboard.Run)
 	late func()
 }

@@ -2,18 +2,15 @@ package refresher
 
 import (
 	"context"
-	"sync"
-	"time"
 
 	"leaderboard/leaderboard"
 )
 
-// Refresher refreshes copies and derived boards. Run is called once at most, the other methods may be called concurrently.
+// Refresher refreshes copies, and has derived boards computed from scratch. Run is called once at most, the other methods may be called concurrently.
 type Refresher struct {
-	cfg     Config
-	runner  *runner
-	copier  *copier
-	deriver *deriver
+	cfg    Config
+	runner *runner
+	copier *copier
 
 	scheduler *scheduler // nil: no schedule
 }
@@ -23,7 +20,7 @@ func New(cfg Config) *Refresher {
 	cfg.setDefaults()
 	run := newRunner(&cfg)
 	r := &Refresher{
-		cfg: cfg, runner: run, deriver: newDeriver(run, &cfg),
+		cfg: cfg, runner: run,
 		copier: &copier{run, cfg.Copies, cfg.MinGap, cfg.LeaseTTL, cfg.Random, cfg.Logger},
 	}
 	if cfg.Copies != nil && cfg.Boards != nil {
@@ -34,9 +31,20 @@ func New(cfg Config) *Refresher {
 
 func (r *Refresher) join(req Request) *job {
 	if req.Kind == leaderboard.RunKindRecompute {
-		return r.runner.join(req, work{r.deriver.recompute, r.cfg.StepTimeout})
+		return r.runner.join(req, work{r.recompute, r.cfg.RecomputeTimeout})
 	}
 	return r.runner.join(req, work{r.copier.refresh, r.cfg.Timeout})
+}
+
+// recompute does a run that computes all entries of a derived board from scratch.
+func (r *Refresher) recompute(ctx context.Context, j *job) (result, error) {
+	r.runner.begin(ctx, j)
+	step, err := r.cfg.Recompute(ctx, j.req.Ref.Board)
+	state := leaderboard.RunStateDone
+	if step.State != leaderboard.DerivationStateComputing {
+		state = leaderboard.RunStateShared // another step was faster and has written the rows
+	}
+	return result{state, step.FromSeq, step.ToSeq, step.Rows}, err
 }
 
 // RunOnce does the run, or shares a run under way, and returns it finished. The error is the error of the run, or of
@@ -87,26 +95,13 @@ func (r *Refresher) Follow(l leaderboard.Listing) {
 	}
 }
 
-// Run keeps the schedules of boards and follows the sources of derived boards until ctx ends, then waits for the work
-// that it began. Failures are logged and do not end it.
+// Run keeps the schedules of boards until ctx ends, then waits for the work that it began. Failures are logged and do not
+// end it.
 func (r *Refresher) Run(ctx context.Context) {
-	var wg sync.WaitGroup
 	if r.scheduler != nil {
-		wg.Go(func() { r.scheduler.run(ctx) })
+		r.scheduler.run(ctx)
 	}
-	if r.cfg.Derived != nil {
-		wg.Go(func() { r.deriver.run(ctx) })
-	}
-	wg.Wait()
 }
-
-// Notify takes a commit to a period of a board. It does not block.
-func (r *Refresher) Notify(ref leaderboard.PeriodRef) { r.deriver.notify(ref) }
-
-// Lag returns how far the derived boards that this process leads are behind their sources: the number of changes that
-// the last step of the furthest one found, and the time since the oldest last step began. Commits before that time are
-// reflected.
-func (r *Refresher) Lag() (changes int64, behind time.Duration) { return r.deriver.lag() }
 
 // Close cancels the runs and waits for their ends to be recorded, or for the end of ctx.
 func (r *Refresher) Close(ctx context.Context) error { return r.runner.close(ctx) }

@@ -199,14 +199,6 @@ func (r *runner) slot(key slotKey) *slot {
 	return s
 }
 
-// busy reports whether a run is at work or about to be.
-func (r *runner) busy(key slotKey) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.slots[key]
-	return s != nil && s.busy()
-}
-
 // begin closes the job to further sharers, and makes sure that it has a record.
 func (r *runner) begin(ctx context.Context, j *job) {
 	r.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/cache/feed"
 	"leaderboard/leaderboard"
 )
 
@@ -645,4 +646,20 @@ func TestScheduleOutlivesAnOldReader(t *testing.T) {
 	if p := s.plans[1]; p == nil || p.full == nil {
 		t.Errorf("the schedule is gone: %+v", p)
 	}
+}
+
+// shownBoards is a database that shows a revision of the table of boards.
+type shownBoards func() (leaderboard.Revision, error)
+
+// Revisions implements feed.Source.
+func (shown shownBoards) Revisions(context.Context, []int64) (map[int64]leaderboard.Revision, error) {
+	r, err := shown()
+	return map[int64]leaderboard.Revision{leaderboard.BoardsPeriod: r}, err
+}
+
+// feedOf returns a feed that runs until the test, or ctx, ends.
+func feedOf(ctx context.Context, shown shownBoards) *feed.Feed {
+	f := feed.New(shown, feed.Options{})
+	go f.Run(ctx)
+	return f
 }

@@ -16,7 +16,7 @@ type Steps func(ctx context.Context, query string, args ...any) error
 type Forget func(ctx context.Context, member, alias []byte, steps Steps) error
 
 // BoardChange writes a feature's rows for a board that is created or changed, in the same transaction. old are the rules
-// before. The row of the board is locked.
+// before. The row of the board is locked. It may refuse the rules by an error.
 type BoardChange func(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old *leaderboard.Rules) error
 
 // Data is one list of a member's stored data. Each passes every record to a function. It has the errors of MemberData.

@@ -9,11 +9,10 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard/internal/audit"
+	"leaderboard/internal/boards"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/sweep"
 )
 
@@ -38,6 +37,9 @@ func (s *Boards) BoardOf(ctx context.Context, id int64) (leaderboard.Board, erro
 	b, err := boards.Get(ctx, s.db.Pool, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE id = ? AND state = 'open'"), id)
 	return b, mysql.Translate(ctx, "board", err)
 }
+
+// Calendar returns the calendar of a board's rules. It lacks windows when this machine does not know the time zone.
+func (s *Boards) Calendar(b *leaderboard.Board) leaderboard.Calendar { return s.memory.Calendar(b) }
 
 // Boards lists boards in the byte order of their names, after the name given ("" for the first), at most limit.
 func (s *Boards) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
@@ -86,9 +88,6 @@ func (s *Boards) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chan
 	if err != nil {
 		return b, false, err
 	}
-	if broken := derived.CheckSources(ctx, s.db, tx, s.memory, name, &b.Rules, &rules); broken != nil {
-		return b, false, broken
-	}
 	if created {
 		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_at, updated_at) VALUES (?, ?, "+s.db.Now()+", "+s.db.Now()+")",
 			[]byte(name), string(text))
@@ -113,9 +112,6 @@ func (s *Boards) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chan
 	}
 	if err == nil {
 		err = setLabels(ctx, tx, &l.Board, b.Rules.Labels)
-	}
-	if err == nil && (b.Rules.Derive != nil || rules.Derive != nil) {
-		err = derived.SetDerived(ctx, tx, &l.Board)
 	}
 	for _, change := range s.added {
 		if err == nil {

@@ -50,9 +50,6 @@ type Config struct {
 	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the last used index is always kept. Default 256
 	// MiB, enough for a billion entries.
 	IndexMemory int64
-	// DeriveRows is how many entries of a derived board one transaction changes. A step with more takes several, and until
-	// the last one the board is leaderboard.DerivationStateComputing. Default 200,000.
-	DeriveRows int
 	// Clock changes the SQL expression of the database clock (NOW(6) or SYSDATE(6)) that all statements use for the
 	// present. It is for tests with other times; nil does not change it.
 	Clock func(database string) string
@@ -93,7 +90,6 @@ func (c Config) withDefaults() Config {
 	c.IndexTarget = cmp.Or(c.IndexTarget, 256)
 	c.IndexSaveEvery = cmp.Or(c.IndexSaveEvery, 200_000)
 	c.IndexMemory = cmp.Or(c.IndexMemory, 256<<20)
-	c.DeriveRows = cmp.Or(c.DeriveRows, 200_000)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard/internal/audit"
+	"leaderboard/internal/boards"
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/sweep"
 )
 

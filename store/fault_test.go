@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"leaderboard/internal/devserver"
+	"leaderboard/internal/mysql"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -317,16 +318,17 @@ func TestReadOnlyServer(t *testing.T) {
 	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "k", "m", 2)); err != nil {
 		t.Errorf("submit when it is writable again: %v", err)
 	}
-	if lead, err := s.Derived.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
-		t.Fatalf("leads %t, %v", lead, err)
+	lock := mysql.Lock{Kind: "test", ID: 1}
+	if held, err := s.Database().Locks.Hold(t.Context(), []mysql.Lock{lock}); err != nil || !held[0] {
+		t.Fatalf("holds %t, %v", held, err)
 	}
 	exec("SET GLOBAL read_only = ON") // the account of the store may write all the same
 	if _, err := s.Entries.Revisions(t.Context(), []int64{ref.ID}); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("the feed of a read-only server: %v", err)
 	}
-	// Locks at a server that was given up are worth nothing: another process leads at the new primary.
-	if lead, err := s.Derived.LeadDerived(t.Context(), []int64{1}); lead != nil || !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("at a read-only server: leads %t, %v", lead, err)
+	// Locks at a server that was given up are worth nothing: another process holds them at the new primary.
+	if held, err := s.Database().Locks.Hold(t.Context(), []mysql.Lock{lock}); held[0] || !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("at a read-only server: holds %t, %v", held, err)
 	}
 	exec("SET GLOBAL read_only = OFF")
 	if _, err := s.Writer.Submit(t.Context(), dbtest.One("b", "", "m", 2)); err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard/internal/audit"
+	"leaderboard/internal/boards"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
 	"leaderboard/store/commit"
-	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/sweep"
 )
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/boards"
 )
 
 // Members has the stored data of a member. All methods may be called concurrently.

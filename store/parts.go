@@ -2,7 +2,6 @@ package store
 
 import (
 	"leaderboard/store/commit"
-	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/read"
 	"leaderboard/store/internal/sweep"
@@ -14,8 +13,6 @@ type (
 	Writer = commit.Writer
 	// Entries answers questions about entries, and reads the change log.
 	Entries = read.Reader
-	// Derived keeps derived boards up to date with their sources.
-	Derived = derived.Stepper
 	// Indexes is the rank indexes of periods.
 	Indexes = index.Indexes
 	// IndexBuild is a request to build an index.
@@ -24,6 +21,8 @@ type (
 	IndexStatus = index.Status
 	// Job is a kind of housekeeping, see Housekeeping.Add.
 	Job = sweep.Job
+	// FollowedSeqs returns how far a feature has followed the change log, see Housekeeping.KeepLog.
+	FollowedSeqs = sweep.FollowedSeqs
 	// Slice is the time of one turn of a Job.
 	Slice = sweep.Slice
 	// Pass is the place of a Job in a long list, which it goes through in as many turns and rounds as that takes.

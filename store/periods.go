@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"errors"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 )
 
 // Current returns a board with the current period of each of its windows, and the time of the database clock at which they

@@ -8,9 +8,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/sweep"
 )
 

@@ -2,11 +2,10 @@ package store
 
 import (
 	"context"
-	"time"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 )
 
 // FirstPeriods returns the current period of each board's first window, for BoardHealth. It begins no period, and takes one
@@ -55,36 +54,4 @@ func latestPeriods(list []leaderboard.Board, now leaderboard.Micros) string {
 		t.Str(" AND state <> 'deleting' ORDER BY starts_at DESC LIMIT 1)")
 	}
 	return t.Str(") latest").String()
-}
-
-// derivedLags asks, for each source of a derived board, when the first change was committed that the board does not reflect;
-// NULL when it reflects all.
-const derivedLags = "SELECT s.board_id, TIMESTAMPDIFF(MICROSECOND, IF(p.last_seq > s.seq, COALESCE(" +
-	"(SELECT c.committed_at FROM changes c WHERE c.period_id = s.source_period_id AND c.last_seq > s.seq ORDER BY c.last_seq LIMIT 1), p.committed_at), NULL), "
-
-// DerivedLags returns, by the id of a derived board, the age of the oldest change of its sources that it does not reflect, 0
-// when it reflects all. It takes one statement for all boards. Boards whose entries are being computed are left out. Errors:
-// ErrUnavailable.
-func (s *Boards) DerivedLags(ctx context.Context, ids []int64) (map[int64]time.Duration, error) {
-	lags := make(map[int64]time.Duration, len(ids))
-	if len(ids) == 0 {
-		return lags, nil
-	}
-	t := (&mysql.Text{}).Str(derivedLags + s.db.Sysdate() + ") AS lag_us FROM derived_boards d JOIN derived_sources s ON s.board_id = d.board_id" +
-		" LEFT JOIN periods p ON p.id = s.source_period_id WHERE d.rule_hash <> '' AND d.board_id IN (").Ints(ids).Str(")")
-	var rows []struct {
-		Board int64  `db:"board_id"`
-		Lag   *int64 `db:"lag_us"`
-	}
-	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(t.String())); err != nil {
-		return nil, mysql.Translate(ctx, "status", err)
-	}
-	for _, r := range rows {
-		lag := lags[r.Board]
-		if r.Lag != nil {
-			lag = max(lag, time.Duration(*r.Lag)*time.Microsecond)
-		}
-		lags[r.Board] = lag
-	}
-	return lags, nil
 }

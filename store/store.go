@@ -5,13 +5,12 @@ import (
 	"database/sql"
 	"time"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/outbox"
 	"leaderboard/leaderboard"
 	"leaderboard/store/commit"
-	"leaderboard/store/internal/boards"
-	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/read"
 	"leaderboard/store/internal/sweep"
@@ -27,7 +26,6 @@ type Store struct {
 	Writer   *Writer
 	Entries  *Entries
 	Indexes  *Indexes
-	Derived  *Derived
 	Runs     *Runs
 	Hidden   *HiddenMembers
 	Members  *Members
@@ -65,7 +63,6 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		},
 	}, cfg.Parts...)
 	s.Boards = &Boards{database, memory, boards.Lookup{DB: database, Memory: memory, Lock: s.Writer.TryAlone}, s.Writer, sweeper, nil}
-	s.Derived = derived.New(database, memory, s.Writer, cfg.DeriveRows)
 	s.Hidden = &HiddenMembers{db: database, writer: s.Writer, boards: s.Boards}
 	s.Members = &Members{db: database}
 	s.Erasures = &Erasures{db: database, writer: s.Writer, sweeper: sweeper, kept: kept}

@@ -67,6 +67,9 @@ func (s *Housekeeping) Add(jobs ...Job) { s.added = append(s.added, jobs...) }
 // how many rows they delete, as in "DELETE FROM plays WHERE board_id = ? ORDER BY member LIMIT ?". It is called before the first Sweep.
 func (s *Housekeeping) AddPurge(queries ...string) { s.sweeper.PurgeToo(queries...) }
 
+// KeepLog keeps commits in the change log that a feature still needs, for a day at most. It is called before the first Sweep.
+func (s *Housekeeping) KeepLog(followed FollowedSeqs) { s.sweeper.KeepLog(followed) }
+
 // Sweeper returns the Sweeper with which jobs delete rows.
 func (s *Housekeeping) Sweeper() Sweeper { return Sweeper{s.sweeper} }
 

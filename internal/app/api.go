@@ -127,8 +127,8 @@ func (a *App) wireAPI() error {
 	cfg := httpapi.Config{
 		Catalog: a.catalog, Rankings: a.reader, Feed: a.feed, Writer: a.store.Writer,
 		Boards: boards, Periods: boards,
-		Status:    boardStatus{a.store.Boards, a.catalog, a.copies, a.resident, a.feed, a.gate, &seenPeriods{periods: map[int64]leaderboard.Period{}}},
-		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: derivations{a.store.Derived, a.catalog, a.gate},
+		Status:    boardStatus{a.store.Boards, features.Offered[laggards](a.engine), a.catalog, a.copies, a.resident, a.feed, a.gate, &seenPeriods{periods: map[int64]leaderboard.Period{}}},
+		Refresher: refreshing{a.refresher, a.store.Boards, a.copies}, Runs: a.store.Runs, Derived: features.Offered[httpapi.SourceVerifier](a.engine),
 		Hidden: a.store.Hidden, Friends: features.Offered[httpapi.Friends](a.engine), Erasures: a.store.Erasures,
 		Plays:   features.Offered[httpapi.Plays](a.engine),
 		Streams: a.streams,

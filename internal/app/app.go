@@ -103,8 +103,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	}
 	a.gate = newGate(&cfg, a.metrics.rejections.Inc)
 	a.wireCatalog()
-	a.refresher = newRefresher(a.store, a.feed, a.copies, log, a.metrics, a.traces.root())
-	a.metrics.watchDerived(a.refresher.Lag)
+	a.refresher = newRefresher(a.store, a.feed, a.copies, func(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+		return recompute(ctx, a.engine, board)
+	}, log, a.metrics, a.traces.root())
 	a.wireReader()
 	a.wireHealth()
 	a.streams = httpapi.NewStreams(cfg.MaxStreams)
@@ -124,7 +125,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 func (a *App) committed(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	a.catalog.Committed(ref)
 	a.resident.Committed(ref.ID, commit)
-	a.refresher.Notify(ref)
+	a.features.committed(ref)
 	if a.follower != nil {
 		a.follower.Notify(ref, commit)
 	}

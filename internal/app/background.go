@@ -79,9 +79,22 @@ func (a *App) clock() (leaderboard.Micros, bool) {
 	return at + leaderboard.Micros(time.Since(sent)/time.Microsecond), ok
 }
 
-// newRefresher makes the refresher of copies and derived boards. f, copies and m may be nil.
-func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
-	cfg := refresher.Config{Runs: s.Runs, Boards: s.Boards, Feed: f, Derived: s.Derived, Logger: log, Span: span}
+// recomputer computes derived boards from scratch.
+type recomputer interface {
+	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+}
+
+// recompute computes a derived board from scratch, by the feature that offers it.
+func recompute(ctx context.Context, e *features.Engine, board string) (leaderboard.DeriveStep, error) {
+	if derived := features.Offered[recomputer](e); derived != nil {
+		return derived.Recompute(ctx, board)
+	}
+	return leaderboard.DeriveStep{}, leaderboard.ErrNotDerived
+}
+
+// newRefresher makes the refresher. f, copies and m may be nil.
+func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, recompute func(context.Context, string) (leaderboard.DeriveStep, error), log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
+	cfg := refresher.Config{Runs: s.Runs, Boards: s.Boards, Feed: f, Recompute: recompute, Logger: log, Span: span}
 	if copies != nil {
 		cfg.Copies, cfg.Memory = copies, copies.Memory
 	}

@@ -70,18 +70,3 @@ func (b boards) outdated(ctx context.Context, name string, tell func(context.Con
 		b.log.WarnContext(ctx, "Redis has an old copy of a board: a server that starts while MySQL is away may use it", "board", name, "error", err)
 	}
 }
-
-// derivations is the derived boards.
-type derivations struct {
-	*store.Derived
-	catalog *cache.Catalog
-	gate    gate
-}
-
-// Derivation compares a derived board with its sources; for a name that the catalog knows to be free there is no question.
-func (d derivations) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
-	if _, err := d.catalog.Board(ctx, board); errors.Is(err, leaderboard.ErrBoardNotFound) {
-		return leaderboard.Derivation{}, err
-	}
-	return through(ctx, d.gate, func(ctx context.Context) (leaderboard.Derivation, error) { return d.Derived.Derivation(ctx, board) })
-}

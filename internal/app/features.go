@@ -5,6 +5,7 @@ import (
 
 	"leaderboard/features"
 	"leaderboard/httpapi"
+	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
 
@@ -27,6 +28,15 @@ func (o openedFeatures) routes() (routes []httpapi.Route) {
 		routes = append(routes, o[i].Routes...)
 	}
 	return routes
+}
+
+// committed passes a commit on to the features.
+func (o openedFeatures) committed(ref leaderboard.PeriodRef) {
+	for i := range o {
+		if o[i].Committed != nil {
+			o[i].Committed(ref)
+		}
+	}
 }
 
 // run returns the background work of all features.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"maps"
 	"math"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"leaderboard/features"
 	"leaderboard/httpapi"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -52,9 +52,6 @@ type metrics struct {
 	standingsTold, standingsNone, standingsLate prometheus.Counter
 
 	applyFailures prometheus.Counter
-
-	derivedSteps *prometheus.HistogramVec
-	derivedRows  prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -68,7 +65,6 @@ func newMetrics() *metrics {
 	m.newReads()
 	m.newResident()
 	m.newRefreshes()
-	m.newDerived()
 	return m
 }
 
@@ -184,7 +180,7 @@ func (m *metrics) PeriodLeft() { m.residentLeaves.Inc() }
 
 // PeriodLoaded implements resident.Observer.
 func (m *metrics) PeriodLoaded(_ int64, took time.Duration, err error) {
-	m.residentLoads.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
+	m.residentLoads.WithLabelValues(features.Outcome(err)).Observe(took.Seconds())
 }
 
 func (m *metrics) newRefreshes() {
@@ -325,21 +321,7 @@ func (m *metrics) BatchEnded(requests, rows int, waited, took time.Duration, err
 	m.batchRequests.Observe(float64(requests))
 	m.batchRows.Observe(float64(rows))
 	m.writeWait.Observe(waited.Seconds())
-	m.commits.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
-}
-
-// outcomeOf returns the label of an error: done, unknown, unavailable or failed.
-func outcomeOf(err error) string {
-	switch {
-	case err == nil:
-		return "done"
-	case errors.Is(err, leaderboard.ErrOutcomeUnknown):
-		return "unknown"
-	case errors.Is(err, leaderboard.ErrUnavailable):
-		return "unavailable"
-	default:
-		return "failed"
-	}
+	m.commits.WithLabelValues(features.Outcome(err)).Observe(took.Seconds())
 }
 
 // MemoryAnswered implements cache.Observer.
@@ -372,7 +354,7 @@ func (m *metrics) ApplyFailed() { m.applyFailures.Inc() }
 
 // CopyBuilt implements topn.Observer.
 func (m *metrics) CopyBuilt(_ leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) {
-	outcome := outcomeOf(err)
+	outcome := features.Outcome(err)
 	if o.Refused {
 		outcome = "refused"
 	}

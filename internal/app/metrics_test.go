@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features"
 	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
@@ -132,7 +133,7 @@ func TestOutcomes(t *testing.T) {
 		"done": nil, "unknown": errors.Join(leaderboard.ErrOutcomeUnknown, leaderboard.ErrUnavailable), "unavailable": leaderboard.ErrUnavailable,
 		"failed": errors.New("else"),
 	} {
-		if got := outcomeOf(err); got != want {
+		if got := features.Outcome(err); got != want {
 			t.Errorf("%v: %s, want %s", err, got, want)
 		}
 	}

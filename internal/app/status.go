@@ -19,12 +19,19 @@ const statusWait = time.Second
 // boardStatus makes the status of boards, with a few questions to MySQL and Redis for all of them together.
 type boardStatus struct {
 	boards   *store.Boards
+	derived  laggards // nil: no derived boards
 	catalog  *cache.Catalog
 	copies   *topn.Copies // nil without Redis
 	resident *resident.Periods
 	feed     *feed.Feed
 	gate     gate
 	seen     *seenPeriods
+}
+
+// laggards are the derived boards, which may be behind their sources.
+type laggards interface {
+	// DerivedLags returns, by the id of a derived board, the age of the oldest change of its sources that it does not reflect.
+	DerivedLags(ctx context.Context, ids []int64) (map[int64]time.Duration, error)
 }
 
 // seenPeriods holds the current periods of boards as MySQL last gave them to boardStatus. All methods may be called concurrently.
@@ -66,7 +73,7 @@ func (s boardStatus) BoardHealth(ctx context.Context, boards []leaderboard.Board
 		away = true
 	}
 	var both sync.WaitGroup
-	if !away {
+	if !away && s.derived != nil {
 		both.Go(func() { s.queryLags(ctx, out) })
 	}
 	both.Go(func() { s.queryCopies(ctx, out) })
@@ -123,7 +130,7 @@ func (s boardStatus) queryLags(ctx context.Context, out []leaderboard.BoardHealt
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
 	_ = s.gate(ctx, func(ctx context.Context) error { // without an answer there is no lag to show
-		lags, err := s.boards.DerivedLags(ctx, derived)
+		lags, err := s.derived.DerivedLags(ctx, derived)
 		for i := range out {
 			if lag, ok := lags[out[i].Board.ID]; ok {
 				out[i].Lag = &lag

@@ -9,6 +9,8 @@ import (
 
 	"leaderboard/cache"
 	"leaderboard/cache/topn"
+	"leaderboard/features"
+	"leaderboard/httpapi"
 	"leaderboard/internal/app/installed"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
@@ -24,6 +26,7 @@ type Tools struct {
 	Refresher *refresher.Refresher
 
 	catalog    *cache.Catalog
+	engine     *features.Engine // with the offers of features
 	redisReady func(context.Context) error
 	close      func() error
 }
@@ -48,7 +51,10 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 		t.close = func() error { return errors.Join(topn.Close(client), s.Close()) }
 		t.Copies = topn.New(client, copied{s.Entries, s.Boards}, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
 	}
-	t.Refresher = newRefresher(s, nil, t.Copies, log, nil, trace.Span{})
+	t.engine = features.On(s, installed.Features())
+	t.Refresher = newRefresher(s, nil, t.Copies, func(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+		return recompute(ctx, t.engine, board)
+	}, log, nil, trace.Span{})
 	if err := mysqlReady(ctx, s, cfg); err != nil {
 		return nil, errors.Join(err, t.redisReady(ctx), t.close())
 	}
@@ -147,4 +153,12 @@ func (t *Tools) periodsOf(ctx context.Context, board *leaderboard.Board) ([]lead
 		refs = append(refs, ref)
 	}
 	return refs, nil
+}
+
+// VerifySources compares a derived board with its sources. Errors: ErrNotDerived.
+func (t *Tools) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
+	if derived := features.Offered[httpapi.SourceVerifier](t.engine); derived != nil {
+		return derived.VerifySources(ctx, board)
+	}
+	return leaderboard.Verification{}, leaderboard.ErrNotDerived
 }

@@ -123,7 +123,7 @@ func (o *toolOptions) verifyPeriod(ctx context.Context, t *app.Tools, ref leader
 		}
 		return view, err
 	case sources:
-		v, err = t.Store.Derived.VerifySources(ctx, ref.Board)
+		v, err = t.VerifySources(ctx, ref.Board)
 	default:
 		v, err = t.Copies.Verify(ctx, ref)
 	}

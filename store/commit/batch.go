@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 )
 
 // Events are called when something has happened. They must not block.

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"leaderboard/internal/audit"
+	"leaderboard/internal/boards"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/boards"
 )
 
 // Board is a board as its lock found it, with the changes of a batch.

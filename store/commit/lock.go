@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/boards"
 )
 
 // transaction is a transaction of the write path.

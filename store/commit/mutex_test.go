@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/internal/boards"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 )
 
 // TestBoardMutexes: one writer at a time per board, other boards at once, no deadlock, and no mutex is left.

@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"testing"
 
+	"leaderboard/internal/boards"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/boards"
 )
 
 // freshPeriod returns a period with the entry a: 10 at time 1000, at seq 5, whose clock says now.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/plantest"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 )
 
 // TestPlans: every statement of the writer reads through the index meant for it and sorts nothing: the statements of the

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 )
 
 // The extra parts of batches for several boards: which of the boards are derived, the order in which to lock the others,

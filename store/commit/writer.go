@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
-	"leaderboard/store/internal/boards"
 )
 
 // Writer commits requests in batches. Its methods return after the commit. When their ctx ends before a request is sent,

@@ -50,7 +50,7 @@ type modelSource struct {
 	period *modelPeriod // nil: there is no such period
 }
 
-// FollowSources is the model of store.Derived.FollowSources, as far as entries go: it computes all of them from scratch.
+// FollowSources is the model of derived.Stepper.FollowSources, as far as entries go: it computes all of them from scratch.
 func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leaderboard.DeriveStep, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "FollowSources"); err != nil {
@@ -123,7 +123,7 @@ func derive(own map[string]leaderboard.Entry, rule *leaderboard.Derive, member s
 	return &c
 }
 
-// Recompute is the model of store.Derived.Recompute.
+// Recompute is the model of derived.Stepper.Recompute.
 func (m *Model) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	return m.FollowSources(ctx, board, true)
 }
@@ -164,7 +164,7 @@ func (b *modelBoard) lag() (n int64) {
 	return n
 }
 
-// Derivation is the model of store.Derived.Derivation, without the sources that have left.
+// Derivation is the model of derived.Stepper.Derivation, without the sources that have left.
 func (m *Model) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	defer m.leave()
 	if err := m.enter(ctx, "Derivation"); err != nil {
@@ -198,7 +198,7 @@ func (b *modelBoard) reflectedPeriods() []*modelPeriod {
 	return b.reflected.periods
 }
 
-// VerifySources is the model of store.Derived.VerifySources; the model is always right.
+// VerifySources is the model of derived.Stepper.VerifySources; the model is always right.
 func (m *Model) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
 	d, err := m.Derivation(ctx, board)
 	return leaderboard.Verification{Equal: err == nil && d.State != leaderboard.DerivationStateComputing, Seq: d.Seq}, err

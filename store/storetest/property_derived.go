@@ -17,7 +17,7 @@ import (
 // everything from scratch in each step: unions and intersections, sums and extremes, weights of all kinds, days that
 // turn, removals, sources that come late, go and come back, rules that change, submissions with conditions, edits and
 // overrides, atomic or not. After every step of following, entries,
-// log and status must be the same. The subject needs a clock that can be set.
+// log and status must be the same. The subject has the parts of features, and a clock that can be set.
 func PropertyDerived(t *testing.T, s Subject) {
 	var boards atomic.Int64
 	prefix := boardName(t)
@@ -49,8 +49,8 @@ type derivedHistory struct {
 }
 
 // both does the same to both sides, whose errors must have the same meaning.
-func (h *derivedHistory) both(t *rapid.T, what string, do func(Database) error) {
-	got, want := do(h.Database), do(h.model)
+func (h *derivedHistory) both(t *rapid.T, what string, do func(Featured) error) {
+	got, want := do(h.Featured), do(h.model)
 	if (got == nil) != (want == nil) {
 		t.Fatalf("%s: %v, want %v", what, got, want)
 	}
@@ -78,7 +78,7 @@ func (h *derivedHistory) putSource(t *rapid.T, name string) {
 		Windows:  []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime, leaderboard.WindowHour}[:rapid.IntRange(1, 3).Draw(t, "windows")],
 		TimeZone: rapid.SampledFrom([]string{"UTC", "Europe/Berlin"}).Draw(t, "zone"),
 	}
-	h.both(t, "put source", func(database Database) error {
+	h.both(t, "put source", func(database Featured) error {
 		_, _, err := database.PutBoard(h.ctx, h.source(name), rules)
 		return err
 	})
@@ -107,7 +107,7 @@ func (h *derivedHistory) putRule(t *rapid.T) {
 }
 
 func (h *derivedHistory) put(t *rapid.T, d *leaderboard.Derive) {
-	h.both(t, "put rule", func(database Database) error {
+	h.both(t, "put rule", func(database Featured) error {
 		_, _, err := database.PutBoard(h.ctx, h.name, leaderboard.Rules{Derive: d})
 		return err
 	})
@@ -120,7 +120,7 @@ func (h *derivedHistory) step(t *rapid.T) {
 	case 1:
 		name := h.source(anySource().Draw(t, "removed from"))
 		member := anyMember().Draw(t, "removed")
-		h.both(t, "remove", func(database Database) error {
+		h.both(t, "remove", func(database Featured) error {
 			_, err := database.Remove(h.ctx, leaderboard.RemoveRequest{Board: name, Member: member})
 			return err
 		})
@@ -128,7 +128,7 @@ func (h *derivedHistory) step(t *rapid.T) {
 		h.putSource(t, "late")
 	case 3:
 		name := h.source(anySource().Draw(t, "deleted"))
-		h.both(t, "delete", func(database Database) error { return database.DeleteBoard(h.ctx, name) })
+		h.both(t, "delete", func(database Featured) error { return database.DeleteBoard(h.ctx, name) })
 	case 4:
 		h.putRule(t)
 	case 5, 6, 7:
@@ -145,10 +145,10 @@ func (h *derivedHistory) hideOrRestore(t *rapid.T) {
 	name := rapid.SampledFrom([]string{h.name, h.name, h.source("a")}).Draw(t, "hidden on")
 	r := hiding(name, anyMember().Draw(t, "hidden"))
 	if rapid.Bool().Draw(t, "restore") {
-		h.both(t, "restore", func(database Database) error { return database.Restore(h.ctx, r) })
+		h.both(t, "restore", func(database Featured) error { return database.Restore(h.ctx, r) })
 		return
 	}
-	h.both(t, "hide", func(database Database) error {
+	h.both(t, "hide", func(database Featured) error {
 		_, err := database.Hide(h.ctx, r)
 		return err
 	})
@@ -164,7 +164,7 @@ func (h *derivedHistory) submit(t *rapid.T) {
 	r := leaderboard.SubmitRequest{Board: h.source(anySource().Draw(t, "board")), Entries: rapid.SliceOfN(submission, 1, 8).Draw(t, "entries")}
 	r.Atomic = rapid.IntRange(0, 3).Draw(t, "atomic") == 0
 	var results []string
-	h.both(t, "submit", func(database Database) error {
+	h.both(t, "submit", func(database Featured) error {
 		receipt, err := database.Submit(h.ctx, r)
 		results = append(results, short(receipt.Results))
 		return err
@@ -178,7 +178,7 @@ func (h *derivedHistory) submit(t *rapid.T) {
 func (h *derivedHistory) follow(t *rapid.T) {
 	h.compareStatus(t)
 	again := rapid.IntRange(0, 5).Draw(t, "recompute") == 0
-	h.both(t, "follow", func(database Database) error {
+	h.both(t, "follow", func(database Featured) error {
 		if again {
 			_, err := database.Recompute(h.ctx, h.name)
 			return err
@@ -196,7 +196,7 @@ func (h *derivedHistory) follow(t *rapid.T) {
 	if !reflect.DeepEqual(append([]leaderboard.Ranked{}, got.Entries...), append([]leaderboard.Ranked{}, want.Entries...)) || got.Seq != want.Seq {
 		t.Fatalf("entries at %d are\n%+v\nwant at %d\n%+v", got.Seq, got.Entries, want.Seq, want.Entries)
 	}
-	if v, err := h.Database.VerifySources(h.ctx, h.name); err != nil || !v.Equal || v.Checked < int64(len(want.Entries)) {
+	if v, err := h.Featured.VerifySources(h.ctx, h.name); err != nil || !v.Equal || v.Checked < int64(len(want.Entries)) {
 		t.Fatalf("verify: %+v, %v", v, err)
 	}
 }
@@ -210,7 +210,7 @@ func (h *derivedHistory) ref(t *rapid.T, database Database) leaderboard.PeriodRe
 }
 
 func (h *derivedHistory) compareStatus(t *rapid.T) {
-	got, err := h.Database.Derivation(h.ctx, h.name)
+	got, err := h.Featured.Derivation(h.ctx, h.name)
 	if err != nil {
 		t.Fatal(err)
 	}

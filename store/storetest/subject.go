@@ -47,11 +47,6 @@ type Database interface {
 	CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error)
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
 
-	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
-	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
-	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
-	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
-
 	StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
 	FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
 	EndRuns(ctx context.Context) error
@@ -62,6 +57,7 @@ type Database interface {
 // Featured is a store with the parts of features.
 type Featured interface {
 	Database
+	Derived
 	Desk
 	Plays
 	People

@@ -10,7 +10,7 @@ import (
 )
 
 // RunDerived runs the part of the suite that is about derived boards. It sets the clock of the subject, so its tests
-// run one after another.
+// run one after another. The subject has the parts of features.
 func RunDerived(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"union": testDerivedUnion, "rolling": testDerivedRolling, "intersect": testDerivedIntersect, "late source": testDerivedLate,
@@ -62,7 +62,7 @@ func (b *derived) submitTo(name string, entries ...leaderboard.Submission) {
 // follow takes a step, and holds what the board has then against the entries wanted: "member score", best first.
 func (b *derived) follow(want ...string) leaderboard.DeriveStep {
 	b.t.Helper()
-	step, err := b.Database.FollowSources(b.t.Context(), b.name, true)
+	step, err := b.Featured.FollowSources(b.t.Context(), b.name, true)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func (b *derived) follow(want ...string) leaderboard.DeriveStep {
 	if strings.Join(got, ", ") != strings.Join(want, ", ") {
 		b.t.Errorf("entries are %q, want %q", got, want)
 	}
-	if v, err := b.Database.VerifySources(b.t.Context(), b.name); err != nil || !v.Equal {
+	if v, err := b.Featured.VerifySources(b.t.Context(), b.name); err != nil || !v.Equal {
 		b.t.Errorf("verify: %+v, %v", v, err)
 	}
 	return step
@@ -107,7 +107,7 @@ func testDerivedUnion(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	b.follow("ada 5", "eve 1")
-	step, err := b.Database.Recompute(t.Context(), b.name)
+	step, err := b.Featured.Recompute(t.Context(), b.name)
 	if err != nil || step.Rows != 0 {
 		t.Errorf("computing anew changes %+v, %v", step, err)
 	}
@@ -216,7 +216,7 @@ func testDerivedRules(t *testing.T, s Subject) {
 		t.Errorf("a board as its own source: %v", err)
 	}
 	b.put(leaderboard.Rules{}) // without entries both ways are open
-	if _, err := b.Database.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrNotDerived) {
+	if _, err := b.Featured.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrNotDerived) {
 		t.Errorf("following of a plain board: %v", err)
 	}
 	b.submit(score("ada", 1))
@@ -237,11 +237,11 @@ func testDerivedRules(t *testing.T, s Subject) {
 	b.put(both)
 	b.follow("bob 2")
 	b.putSource("other", of(b.source("runs")))
-	if _, err := b.Database.FollowSources(t.Context(), b.source("other"), true); err != nil {
+	if _, err := b.Featured.FollowSources(t.Context(), b.source("other"), true); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("bob 2")
-	if _, err := b.Database.Derivation(t.Context(), "no-such-board"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := b.Featured.Derivation(t.Context(), "no-such-board"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("derivation of nothing: %v", err)
 	}
 }
@@ -254,7 +254,7 @@ func testDerivedStates(t *testing.T, s Subject) {
 	}, "runs")
 	status := func() string {
 		t.Helper()
-		d, err := b.Database.Derivation(t.Context(), b.name)
+		d, err := b.Featured.Derivation(t.Context(), b.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +308,7 @@ func testDerivedLost(t *testing.T, s Subject) {
 	if err := b.Database.DeleteBoard(t.Context(), b.name); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Database.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := b.Featured.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("following of a deleted board: %v", err)
 	}
 }
@@ -370,7 +370,7 @@ func testDerivedWindows(t *testing.T, s Subject) {
 	}
 	check := func(want string) {
 		t.Helper()
-		d, err := s.Database.Derivation(t.Context(), b.name)
+		d, err := s.Featured.Derivation(t.Context(), b.name)
 		if err != nil {
 			t.Fatal(err)
 		}

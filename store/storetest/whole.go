@@ -18,7 +18,6 @@ type whole struct {
 	*boardsPart
 	*store.Writer
 	*store.Entries
-	*store.Derived
 	*runsPart
 	*store.HiddenMembers
 	*store.Erasures
@@ -29,9 +28,18 @@ type whole struct {
 
 // Added is the parts that features add to a store.
 type Added struct {
+	Derived
 	Desk
 	Plays
 	People
+}
+
+// Derived keeps derived boards up to date with their sources.
+type Derived interface {
+	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
+	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
 }
 
 // Desk is where admins decide about held submissions.
@@ -60,7 +68,7 @@ type People interface {
 // Of returns a store as one Database, with the parts of features: operations of missing features must not be called.
 func Of(s *store.Store, added Added) Featured {
 	return whole{
-		s.Boards, s.Writer, s.Entries, s.Derived, s.Runs, s.Hidden, s.Erasures, s.Housekeeping, added, s,
+		s.Boards, s.Writer, s.Entries, s.Runs, s.Hidden, s.Erasures, s.Housekeeping, added, s,
 	}
 }
 

@@ -44,8 +44,8 @@ func onBoth() []suite {
 func onSQL() []suite {
 	suites := []suite{{pkg: "store", quick: "TestConformance|TestProperty$|Plans|ReadOnly|Silent|LockWait|TestCommitLost|ConcurrentSums"}}
 	for _, pkg := range []string{
-		"internal/entries", "store/commit", "store/internal/derived", "store/internal/read", "store/internal/sweep", "internal/app/installed",
-		"features/audit", "features/events", "features/friends", "features/keys", "features/metadata", "features/people", "features/players", "features/plays", "features/review",
+		"internal/entries", "store/commit", "store/internal/read", "store/internal/sweep", "internal/app/installed",
+		"features/audit", "features/derived", "features/events", "features/friends", "features/keys", "features/metadata", "features/people", "features/players", "features/plays", "features/review",
 	} {
 		suites = append(suites, suite{pkg: pkg})
 	}

@@ -125,9 +125,9 @@ func ofAdmission() []mutant {
 			`return max(0, wait)`, `return 0 * wait`, "internal/guard TestRefusalsTakeAShare",
 		},
 		{
-			"E2", "recomputations need no permit", "refresher/derived.go",
-			"\tif err := d.long.Acquire(ctx, 1); err != nil {\n\t\treturn result{}, err\n\t}\n\tdefer d.long.Release(1)\n", "",
-			"refresher TestRecomputationsAreFew",
+			"E2", "recomputations need no permit", "features/derived/follow.go",
+			"\tif err := d.long.Acquire(ctx, 1); err != nil {\n\t\treturn leaderboard.DeriveStep{}, err\n\t}\n\tdefer d.long.Release(1)\n", "",
+			"features/derived TestRecomputationsAreFew",
 		},
 		{
 			"E3", "batches are repeated as often as they fail", commit + "retry.go",
@@ -200,7 +200,7 @@ func ofHiddenAndDerived() []mutant {
 		},
 		{
 			"A1", "two steps of a derived board may both be written", "store/commit/rewrite.go",
-			"\tif !r.describes(b) {\n", "\tif false {\n", "store TestDerivedTogether",
+			"\tif !r.describes(b) {\n", "\tif false {\n", "features/derived TestDerivedTogether",
 		},
 	}
 }
@@ -393,7 +393,7 @@ func ofEvents() []mutant {
 			`s.period.Incarnation, " ", n.minute, " ", n.passed.Member),`, `s.period.Incarnation, " ", n.minute, " ", time.Now(), n.passed.Member),`, "features/notices TestNoticesAfterRestore",
 		},
 		{
-			"B9", "notices stay in the later period when one is opened again", "store/internal/boards/rollover.go",
+			"B9", "notices stay in the later period when one is opened again", "internal/boards/rollover.go",
 			`const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE board_id = ?`, `const back = "UPDATE notice_boards SET period_id = ?, seq = 0 WHERE 1 = 0 AND board_id = ?`, "features/notices TestNoticesOfReopened",
 		},
 		{

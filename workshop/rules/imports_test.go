@@ -38,7 +38,7 @@ const (
 	entriesPkg  = "leaderboard/internal/entries"
 	oidcPkg     = "leaderboard/internal/oidc"
 	storeIndex  = "leaderboard/store/internal/index"
-	storeBoards = "leaderboard/store/internal/boards"
+	boardsPkg   = "leaderboard/internal/boards"
 	storeCommit = "leaderboard/store/commit"
 	sqlxPkg     = "github.com/jmoiron/sqlx"
 	plansPkg    = "leaderboard/internal/plantest"
@@ -54,8 +54,8 @@ func importRules() []importRule {
 		},
 		{
 			dir: "store", may: []string{
-				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, auditPkg, entriesPkg, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
-				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", outboxPkg, sqlxPkg,
+				"leaderboard/internal/serverfault", nounsPkg, rankPkg, "leaderboard/migrations", mysqlPkg, auditPkg, entriesPkg, storeIndex, "leaderboard/store/internal/read", boardsPkg, storeCommit,
+				"leaderboard/store/internal/sweep", outboxPkg, sqlxPkg,
 			},
 			inTest: []string{"leaderboard/internal/app/installed", "leaderboard/features/featuretest", plansPkg, turnPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
@@ -68,12 +68,8 @@ func importRules() []importRule {
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store", "github.com/go-sql-driver/mysql"}, // a store that writes meanwhile
 		},
 		{dir: "internal/outbox", may: []string{nounsPkg, rankPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
-		{dir: "store/internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", mysqlPkg, outboxPkg, sqlxPkg, "github.com/go-json-experiment/json"}},
-		{dir: "store/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, auditPkg, entriesPkg, storeBoards, outboxPkg, tracePkg, "leaderboard/internal/varint", sqlxPkg}, inTest: []string{plansPkg}},
-		{
-			dir: "store/internal/derived", may: []string{nounsPkg, rankPkg, "leaderboard/internal/bounded", mysqlPkg, entriesPkg, storeBoards, storeCommit, tracePkg, sqlxPkg},
-			inTest: []string{plansPkg},
-		},
+		{dir: "internal/boards", may: []string{nounsPkg, "leaderboard/internal/bounded", mysqlPkg, outboxPkg, sqlxPkg, "github.com/go-json-experiment/json"}},
+		{dir: "store/commit", may: []string{nounsPkg, rankPkg, mysqlPkg, auditPkg, entriesPkg, boardsPkg, outboxPkg, tracePkg, "leaderboard/internal/varint", sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "store/internal/sweep", may: []string{nounsPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", mysqlPkg}},
 		{dir: "store/storetest/dbtest", may: []string{nounsPkg, "leaderboard/store", "leaderboard/migrations", "leaderboard/internal/testenv", "github.com/go-sql-driver/mysql"}},
@@ -131,8 +127,8 @@ func featureRules() []importRule {
 		}
 		rules = append(rules, importRule{
 			dir: "features/" + f.Name(), may: []string{
-				"leaderboard/api", "leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
-				"leaderboard/cache", "leaderboard/cache/feed", "leaderboard/internal/bounded", "leaderboard/internal/csvcell", "leaderboard/internal/names", oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", "leaderboard/docs", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", "github.com/klauspost/compress/gzip", "github.com/yuin/goldmark/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
+				"leaderboard/api", "leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, boardsPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
+				"leaderboard/cache", "leaderboard/cache/feed", "leaderboard/internal/bounded", "leaderboard/internal/csvcell", "leaderboard/internal/names", oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", tracePkg, "leaderboard/docs", "golang.org/x/sync/...", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", "github.com/klauspost/compress/gzip", "github.com/yuin/goldmark/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "leaderboard/internal/apidoc", "go.yaml.in/yaml/v3", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
 		})

@@ -5,6 +5,7 @@ import (
 	"leaderboard/features"
 	"leaderboard/features/audit"
 	"leaderboard/features/changefeed"
+	"leaderboard/features/derived"
 	"leaderboard/features/events"
 	"leaderboard/features/friends"
 	"leaderboard/features/keys"
@@ -32,6 +33,7 @@ func Features() []features.Feature {
 		records.Feature(),    // submissions, hour by hour and member by member
 		players.Feature(),    // players, by their tokens
 		plays.Feature(),      // players submit once for each play that they begin
+		derived.Feature(),    // boards that are computed from other boards
 		review.Feature(),     // submissions that wait for an admin
 		metadata.Feature(),   // data of a submission in addition to the score
 		people.Feature(),     // profiles of members

@@ -471,7 +471,7 @@ func goldenRewrite(g *golden) {
 	g.board("runs", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	g.board("sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs", Weight: number(2)}}}})
 	follow := func() (string, error) {
-		step, err := g.s.Derived.FollowSources(g.Context(), "sum", true)
+		step, err := g.sums.FollowSources(g.Context(), "sum", true)
 		return fmt.Sprint("to ", step.ToSeq), err
 	}
 	g.silently(g.scores("runs", sub("c", 1), sub("a", 2), sub("b", 3)))

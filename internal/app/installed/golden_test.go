@@ -14,11 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features"
+	"leaderboard/features/derived"
 	"leaderboard/features/plays"
 	"leaderboard/features/review"
 	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest"
 	"leaderboard/store/storetest/dbtest"
 )
 
@@ -107,6 +110,7 @@ func emptyTables(t *testing.T, db *sql.DB) {
 type golden struct {
 	*testing.T
 	s     *store.Store
+	sums  storetest.Derived // of s
 	proxy *dbtest.Proxy
 	dsn   string // through the proxy
 	now   leaderboard.Micros
@@ -128,6 +132,7 @@ func newGolden(t *testing.T, p *dbtest.Proxy, dsn string) *golden {
 func (g *golden) restart() {
 	g.Helper()
 	g.s = g.server()
+	g.sums = features.Offered[storetest.Derived](features.On(g.s, []features.Feature{derived.Feature()}))
 }
 
 // server opens a store.

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// followTTL is how long the log is kept for a derived board that makes no progress.
+	// followTTL is how long the log is kept for a follower that makes no progress.
 	followTTL = 24 * time.Hour
 	// logSteps is how many statements delete commits of one period before others have their turn.
 	logSteps = 20
@@ -58,7 +58,7 @@ const (
 	logNewest = "SELECT last_seq FROM changes WHERE period_id = ? ORDER BY last_seq DESC LIMIT 1"
 )
 
-// Changes deletes commits that are older than ChangeTTL and that no derived board and no follower still needs, period by period.
+// Changes deletes commits that are older than ChangeTTL and that no follower still needs, period by period.
 // Commits that they do not take within a day are deleted too.
 func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err error) {
 	if s.doubted {
@@ -178,19 +178,19 @@ func (s *Sweeper) pruneAhead(ctx context.Context, o *oldest, upTo int64) (finish
 	return finished, err
 }
 
-// followedSeqs is by source how far all derived boards have followed it.
+// followedSeqs returns up to which seq all that follow a period have come, by the id of the period.
 func (s *Sweeper) followedSeqs(ctx context.Context) (map[int64]int64, error) {
-	var rows []struct {
-		ID  int64 `db:"source_period_id"`
-		Seq int64 `db:"seq"`
+	all := map[int64]int64{}
+	for _, followed := range s.followers {
+		seqs, err := followed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for id, seq := range seqs {
+			if least, again := all[id]; !again || seq < least {
+				all[id] = seq
+			}
+		}
 	}
-	const query = "SELECT source_period_id, MIN(seq) AS seq FROM derived_sources GROUP BY source_period_id"
-	if err := s.db.Pool.SelectContext(ctx, &rows, query); err != nil {
-		return nil, err
-	}
-	followed := make(map[int64]int64, len(rows))
-	for _, r := range rows {
-		followed[r.ID] = r.Seq
-	}
-	return followed, nil
+	return all, nil
 }

@@ -40,8 +40,6 @@ func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finis
 	for _, query := range []string{
 		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'open' ORDER BY id LIMIT ?",
 		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'closed' ORDER BY id LIMIT ?",
-		"DELETE FROM derived_sources WHERE board_id = ? ORDER BY position LIMIT ?", // they hold the logs of others
-		"DELETE FROM derived_boards WHERE board_id = ? LIMIT ?",
 	} {
 		if finished, _, err := s.drain(ctx, steps, query, id); !finished {
 			return false, err

@@ -30,7 +30,8 @@ type Config struct {
 type Sweeper struct {
 	db        *mysql.DB
 	cfg       Config
-	alsoPurge []string      // see PurgeToo
+	alsoPurge []string // see PurgeToo
+	followers []FollowedSeqs
 	busy      chan struct{} // has a value while a round is under way, which owns the fields below
 
 	clock    clock
@@ -54,6 +55,13 @@ func New(d *mysql.DB, cfg Config) *Sweeper {
 // PurgeToo has statements delete rows of boards that are deleted, before the boards go. They take the id of a board and how
 // many rows they delete. It is called before all other methods.
 func (s *Sweeper) PurgeToo(queries ...string) { s.alsoPurge = append(s.alsoPurge, queries...) }
+
+// FollowedSeqs returns up to which seq the log of a period is no longer needed, by the id of the period. Other periods need
+// none of their log.
+type FollowedSeqs func(ctx context.Context) (map[int64]int64, error)
+
+// KeepLog has Changes keep the commits that a follower still needs. It is called before all other methods.
+func (s *Sweeper) KeepLog(followed FollowedSeqs) { s.followers = append(s.followers, followed) }
 
 // Begin begins a round: it waits for the round under way, and reads the database clock. end ends the round.
 func (s *Sweeper) Begin(ctx context.Context) (now time.Time, end func(), err error) {

@@ -75,20 +75,20 @@ func (o *overview) put(boardID int64, found *idle) {
 	}
 }
 
-// DerivedBoards lists derived boards in the order of their ids, after the id given (0 for the first), at most limit.
+// list lists derived boards in the order of their ids, after the id given (0 for the first), at most limit.
 // Errors: ErrUnavailable.
-func (o *overview) DerivedBoards(ctx context.Context, after int64, limit int) ([]*leaderboard.DerivedBoard, error) {
-	var list []*leaderboard.DerivedBoard
+func (o *overview) list(ctx context.Context, after int64, limit int) ([]*followedBoard, error) {
+	var list []*followedBoard
 	err := o.scan(ctx, listQuery(after, limit), func(rows *sql.Rows) error {
 		var (
-			b       leaderboard.DerivedBoard
+			b       followedBoard
 			sources []byte
 		)
-		if err := rows.Scan(&b.ID, &b.Name, &sources); err != nil {
+		if err := rows.Scan(&b.id, &b.name, &sources); err != nil {
 			return err
 		}
 		list = append(list, &b)
-		return json.Unmarshal(sources, &b.Sources)
+		return json.Unmarshal(sources, &b.sources)
 	})
 	return list, mysql.Translate(ctx, "derived boards", err)
 }
@@ -99,9 +99,9 @@ func listQuery(after int64, limit int) string {
 		Str(" ORDER BY d.board_id LIMIT ").Int(int64(max(0, limit))).String()
 }
 
-// MovedDerived reports which of the boards may have work for a step, in this process or another. The others reflect their
+// moved reports which of the boards may have work for a step, in this process or another. The others reflect their
 // sources, as a few statements show for all boards together. It forgets boards that are not given. Errors: ErrUnavailable.
-func (o *overview) MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error) {
+func (o *overview) moved(ctx context.Context, boardIDs []int64) ([]bool, error) {
 	asked, known := make([]*idle, len(boardIDs)), map[int64]*idle{}
 	o.mu.Lock()
 	for i, id := range boardIDs {
@@ -115,11 +115,11 @@ func (o *overview) MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, 
 	if err != nil {
 		return nil, mysql.Translate(ctx, "moved sources", err)
 	}
-	moved := make([]bool, len(boardIDs))
+	found := make([]bool, len(boardIDs))
 	for i, was := range asked {
-		moved[i] = was == nil || !now.same(was)
+		found[i] = was == nil || !now.same(was)
 	}
-	return moved, nil
+	return found, nil
 }
 
 // inputs is the present values in the database of the inputs of idle boards' steps.

@@ -1,4 +1,4 @@
-package refresher
+package derived
 
 import (
 	"context"
@@ -12,27 +12,27 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/cache/feed"
 	"leaderboard/leaderboard"
 )
 
 // fakeDerived counts what the refresher asks for.
 type fakeDerived struct {
 	mu      sync.Mutex
-	boards  []leaderboard.DerivedBoard
-	lead    bool
+	boards  []followedBoard
+	leads   bool
 	idle    bool          // nothing has moved
 	asked   int           // questions about all boards, of any kind
 	slow    time.Duration // of a list
 	fail    error
 	away    error // of everything that asks MySQL
-	noLead  error // of LeadDerived
+	noLead  error // of lead
 	behind  int64
 	steps   []time.Time
 	stepped map[string]bool // boards
 	yields  int
-	others  bool          // another process takes the lead once it is yielded
-	gate    chan struct{} // a recomputation ends when it is closed
-	runs    []leaderboard.Run
+	others  bool                        // another process takes the lead once it is yielded
+	gate    chan struct{}               // a recomputation ends when it is closed
 	state   leaderboard.DerivationState // of a recomputation
 
 	recomputing int // how many recomputations have begun
@@ -47,12 +47,12 @@ func (f *fakeDerived) do(work func() error) error {
 	return work()
 }
 
-func (f *fakeDerived) DerivedBoards(_ context.Context, after int64, limit int) (found []*leaderboard.DerivedBoard, err error) {
+func (f *fakeDerived) list(_ context.Context, after int64, limit int) (found []*followedBoard, err error) {
 	time.Sleep(f.slow) // in a bubble
 	return found, f.do(func() error {
 		f.asked++
 		for i := range f.boards {
-			if f.boards[i].ID > after && len(found) < limit {
+			if f.boards[i].id > after && len(found) < limit {
 				found = append(found, &f.boards[i])
 			}
 		}
@@ -60,20 +60,20 @@ func (f *fakeDerived) DerivedBoards(_ context.Context, after int64, limit int) (
 	})
 }
 
-func (f *fakeDerived) LeadDerived(_ context.Context, ids []int64) (lead []bool, err error) {
+func (f *fakeDerived) lead(_ context.Context, ids []int64) (lead []bool, err error) {
 	return lead, f.do(func() error {
 		f.asked++
-		lead = slices.Repeat([]bool{f.lead}, len(ids))
+		lead = slices.Repeat([]bool{f.leads}, len(ids))
 		return errors.Join(f.away, f.noLead)
 	})
 }
 
-func (f *fakeDerived) MovedDerived(_ context.Context, ids []int64) (moved []bool, err error) {
+func (f *fakeDerived) moved(_ context.Context, ids []int64) (moved []bool, err error) {
 	return moved, f.do(func() error { f.asked++; moved = slices.Repeat([]bool{!f.idle}, len(ids)); return f.away })
 }
 
-func (f *fakeDerived) YieldDerived(context.Context) error {
-	return f.do(func() error { f.yields++; f.lead = f.lead && !f.others; return nil })
+func (f *fakeDerived) yield(context.Context) error {
+	return f.do(func() error { f.yields++; f.leads = f.leads && !f.others; return nil })
 }
 
 func (f *fakeDerived) FollowSources(ctx context.Context, board string, long bool) (step leaderboard.DeriveStep, err error) {
@@ -111,15 +111,6 @@ func (f *fakeDerived) Recompute(ctx context.Context, _ string) (leaderboard.Deri
 	}
 }
 
-func (f *fakeDerived) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
-	err := f.do(func() error { run.ID = int64(len(f.runs) + 1); f.runs = append(f.runs, run); return nil })
-	return run, err
-}
-
-func (f *fakeDerived) FinishRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
-	return run, f.do(func() error { f.runs[run.ID-1] = run; return nil })
-}
-
 // durations returns the times of the steps so far, since start, and forgets them.
 func (f *fakeDerived) durations(start time.Time) []time.Duration {
 	f.mu.Lock()
@@ -132,39 +123,32 @@ func (f *fakeDerived) durations(start time.Time) []time.Duration {
 	return out
 }
 
-func derivedBoard(id int64, name string, sources ...string) leaderboard.DerivedBoard {
-	return leaderboard.DerivedBoard{ID: id, Name: name, Sources: sources}
+func derivedBoard(id int64, name string, sources ...string) followedBoard {
+	return followedBoard{id: id, name: name, sources: sources}
 }
 
-func recompute(ref leaderboard.PeriodRef) Request {
-	return Request{Ref: ref, Kind: leaderboard.RunKindRecompute, Reason: leaderboard.RunReasonAdmin, Actor: "admin"}
-}
-
-// running runs a refresher in a bubble until the test ends.
-func running(t *testing.T, f *fakeDerived, test func(r *Refresher)) {
+// running runs a follower in a bubble until the test ends.
+func running(t *testing.T, f *fakeDerived, test func(r *follower)) {
 	synctest.Test(t, func(t *testing.T) {
-		r := New(Config{Derived: f, Runs: f})
+		r := newFollower(f, nil, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		wg.Go(func() { r.Run(ctx) })
+		wg.Go(func() { r.run(ctx) })
 		test(r)
 		cancel()
-		if err := r.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
 		wg.Wait()
 	})
 }
 
 // TestAwayIsLoggedOnce: an outage of MySQL is logged once and its end once; a failure of one board too.
 func TestAwayIsLoggedOnce(t *testing.T) {
-	f := &fakeDerived{lead: true, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
+	f := &fakeDerived{leads: true, boards: []followedBoard{derivedBoard(1, "sum", "runs")}}
 	var log strings.Builder
 	synctest.Test(t, func(t *testing.T) {
-		r := New(Config{Derived: f, Runs: f, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		r := newFollower(f, nil, slog.New(slog.NewTextHandler(&log, nil)))
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		wg.Go(func() { r.Run(ctx) })
+		wg.Go(func() { r.run(ctx) })
 		for range 2 {
 			for _, failing := range []*error{&f.away, &f.fail} {
 				time.Sleep(time.Minute)
@@ -191,11 +175,11 @@ func TestAwayIsLoggedOnce(t *testing.T) {
 // still wakes its derived boards at once, so that they lag no further.
 func TestIdleBoardsSleep(t *testing.T) {
 	const boards = 3000 // more than may be awake
-	f := &fakeDerived{lead: true}
+	f := &fakeDerived{leads: true}
 	for id := int64(1); id <= boards; id++ {
 		f.boards = append(f.boards, derivedBoard(id, fmt.Sprint("b", id), fmt.Sprint("s", id%100)))
 	}
-	running(t, f, func(r *Refresher) {
+	running(t, f, func(r *follower) {
 		time.Sleep(10 * time.Second)
 		if got := f.durations(time.Now()); len(got) < boards {
 			t.Errorf("%d steps of %d boards that have moved", len(got), boards)
@@ -214,10 +198,10 @@ func TestIdleBoardsSleep(t *testing.T) {
 		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps of idle boards", len(got))
 		}
-		if _, behind := r.Lag(); behind > time.Second {
+		if _, behind := r.lag(); behind > time.Second {
 			t.Errorf("idle boards are %s behind", behind)
 		}
-		r.Notify(leaderboard.PeriodRef{Board: "s7"})
+		r.committed(leaderboard.PeriodRef{Board: "s7"})
 		synctest.Wait()
 		if got := f.durations(time.Now()); len(got) != boards/100 {
 			t.Errorf("%d steps at once after a commit, want %d", len(got), boards/100)
@@ -228,11 +212,11 @@ func TestIdleBoardsSleep(t *testing.T) {
 // TestAllBoardsHaveTheirTurn: boards that fail, more than may be awake, keep no other board from its steps.
 func TestAllBoardsHaveTheirTurn(t *testing.T) {
 	const boards = 5 * maxAwake / 2
-	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable}
+	f := &fakeDerived{leads: true, fail: leaderboard.ErrUnavailable}
 	for id := int64(1); id <= boards; id++ {
 		f.boards = append(f.boards, derivedBoard(id, fmt.Sprint("b", id), "runs"))
 	}
-	running(t, f, func(*Refresher) {
+	running(t, f, func(*follower) {
 		time.Sleep(5 * time.Second)
 		_ = f.do(func() error {
 			if len(f.stepped) != boards {
@@ -247,7 +231,7 @@ func TestAllBoardsHaveTheirTurn(t *testing.T) {
 // its steps.
 func TestBusyBoardsLeaveTheirPlaces(t *testing.T) {
 	const boards = maxAwake + 100
-	f := &fakeDerived{lead: true}
+	f := &fakeDerived{leads: true}
 	for id := int64(1); id <= boards; id++ {
 		source := "busy"
 		if id > maxAwake {
@@ -255,9 +239,9 @@ func TestBusyBoardsLeaveTheirPlaces(t *testing.T) {
 		}
 		f.boards = append(f.boards, derivedBoard(id, fmt.Sprint("b", id), source))
 	}
-	running(t, f, func(r *Refresher) {
+	running(t, f, func(r *follower) {
 		for range 500 {
-			r.Notify(leaderboard.PeriodRef{Board: "busy"})
+			r.committed(leaderboard.PeriodRef{Board: "busy"})
 			time.Sleep(10 * time.Millisecond)
 		}
 		_ = f.do(func() error {
@@ -272,8 +256,8 @@ func TestBusyBoardsLeaveTheirPlaces(t *testing.T) {
 // TestManyLongSteps: when the day turns for as many boards as may be awake, others continue while these wait.
 func TestManyLongSteps(t *testing.T) {
 	const quick = 100
-	f := &fakeDerived{lead: true, turns: map[string]chan struct{}{}}
-	running(t, f, func(*Refresher) {
+	f := &fakeDerived{leads: true, turns: map[string]chan struct{}{}}
+	running(t, f, func(*follower) {
 		_ = f.do(func() error {
 			for id := int64(1); id <= maxAwake+quick; id++ {
 				name := fmt.Sprint("b", id)
@@ -298,10 +282,10 @@ func TestManyLongSteps(t *testing.T) {
 // answer took.
 func TestLagCountsFromTheQuestion(t *testing.T) {
 	const slow = 3 * time.Second
-	f := &fakeDerived{lead: true, idle: true, slow: slow, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(r *Refresher) {
+	f := &fakeDerived{leads: true, idle: true, slow: slow, boards: []followedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *follower) {
 		time.Sleep(slow + time.Millisecond)
-		if _, behind := r.Lag(); behind < slow || behind > slow+time.Second {
+		if _, behind := r.lag(); behind < slow || behind > slow+time.Second {
 			t.Errorf("a board is %s behind, the list took %s", behind, slow)
 		}
 	})
@@ -311,24 +295,24 @@ func TestLagCountsFromTheQuestion(t *testing.T) {
 // another process does.
 func TestLagWithoutMySQL(t *testing.T) {
 	const away = 5 * time.Minute
-	f := &fakeDerived{lead: true, idle: true, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(r *Refresher) {
+	f := &fakeDerived{leads: true, idle: true, boards: []followedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *follower) {
 		time.Sleep(time.Minute)
 		_ = f.do(func() error { f.noLead = leaderboard.ErrUnavailable; return nil })
 		time.Sleep(away)
-		if _, behind := r.Lag(); behind < away-time.Second || behind > away+2*time.Second {
+		if _, behind := r.lag(); behind < away-time.Second || behind > away+2*time.Second {
 			t.Errorf("a board is %s behind, and it was not known for %s which process leads it", behind, away)
 		}
 		_ = f.do(func() error { f.noLead = nil; return nil })
 		time.Sleep(2 * time.Second)
-		if _, behind := r.Lag(); behind > 2*time.Second {
+		if _, behind := r.lag(); behind > 2*time.Second {
 			t.Errorf("a board that is followed again is %s behind", behind)
 		}
 		_ = f.do(func() error { f.noLead = leaderboard.ErrUnavailable; return nil })
 		time.Sleep(away)
-		_ = f.do(func() error { f.noLead, f.lead = nil, false; return nil })
+		_ = f.do(func() error { f.noLead, f.leads = nil, false; return nil })
 		time.Sleep(2 * time.Second)
-		if _, behind := r.Lag(); behind != 0 {
+		if _, behind := r.lag(); behind != 0 {
 			t.Errorf("a board that another process leads is %s behind", behind)
 		}
 	})
@@ -337,25 +321,25 @@ func TestLagWithoutMySQL(t *testing.T) {
 // TestWoken: a step follows a commit of a source at once, once the last step is a moment ago, and otherwise comes every
 // second.
 func TestWoken(t *testing.T) {
-	f := &fakeDerived{lead: true, behind: 7, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(r *Refresher) {
+	f := &fakeDerived{leads: true, behind: 7, boards: []followedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *follower) {
 		synctest.Wait()
 		start := time.Now()
 		if got := f.durations(start); !slices.Equal(got, []time.Duration{0}) {
 			t.Errorf("steps at %v, want one at once", got)
 		}
 		time.Sleep(500 * time.Millisecond)
-		r.Notify(leaderboard.PeriodRef{Board: "other"})
-		r.Notify(leaderboard.PeriodRef{Board: "runs"})
-		r.Notify(leaderboard.PeriodRef{Board: "runs"})
+		r.committed(leaderboard.PeriodRef{Board: "other"})
+		r.committed(leaderboard.PeriodRef{Board: "runs"})
+		r.committed(leaderboard.PeriodRef{Board: "runs"})
 		synctest.Wait()
 		if got := f.durations(start); !slices.Equal(got, []time.Duration{500 * time.Millisecond}) {
 			t.Errorf("steps at %v, want one with the commit", got)
 		}
-		if changes, behind := r.Lag(); changes != 7 || behind != 0 {
+		if changes, behind := r.lag(); changes != 7 || behind != 0 {
 			t.Errorf("lag is %d, %s", changes, behind)
 		}
-		r.Notify(leaderboard.PeriodRef{Board: "runs"})
+		r.committed(leaderboard.PeriodRef{Board: "runs"})
 		time.Sleep(100 * time.Millisecond)
 		if got := f.durations(start); !slices.Equal(got, []time.Duration{550 * time.Millisecond}) {
 			t.Errorf("steps at %v, want the next after a gap", got)
@@ -372,18 +356,18 @@ func TestWoken(t *testing.T) {
 
 // TestOneLeads: a process that does not lead takes no step, and takes over when no process leads.
 func TestOneLeads(t *testing.T) {
-	f := &fakeDerived{boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(r *Refresher) {
+	f := &fakeDerived{boards: []followedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *follower) {
 		time.Sleep(5 * time.Second)
-		r.Notify(leaderboard.PeriodRef{Board: "runs"})
+		r.committed(leaderboard.PeriodRef{Board: "runs"})
 		time.Sleep(time.Second)
 		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps without the lead", len(got))
 		}
-		if changes, behind := r.Lag(); changes != 0 || behind != 0 {
+		if changes, behind := r.lag(); changes != 0 || behind != 0 {
 			t.Errorf("lag is %d, %s", changes, behind)
 		}
-		_ = f.do(func() error { f.lead = true; return nil })
+		_ = f.do(func() error { f.leads = true; return nil })
 		time.Sleep(2 * time.Second)
 		if got := f.durations(time.Now()); len(got) == 0 {
 			t.Error("no step with the lead")
@@ -394,13 +378,13 @@ func TestOneLeads(t *testing.T) {
 // TestDerivedFailures: failures are repeated, more and more seldom; a board that is gone is left alone, a new board is
 // followed.
 func TestDerivedFailures(t *testing.T) {
-	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(r *Refresher) {
+	f := &fakeDerived{leads: true, fail: leaderboard.ErrUnavailable, boards: []followedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *follower) {
 		time.Sleep(2 * time.Minute)
 		if got := f.durations(time.Now()); len(got) < 5 || len(got) > 12 {
 			t.Errorf("%d steps in two minutes of failures", len(got))
 		}
-		if _, behind := r.Lag(); behind < 2*time.Minute {
+		if _, behind := r.lag(); behind < 2*time.Minute {
 			t.Errorf("a board of which each step fails is %s behind", behind)
 		}
 		_ = f.do(func() error { f.fail, f.boards = nil, nil; return nil })
@@ -410,7 +394,7 @@ func TestDerivedFailures(t *testing.T) {
 		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps of a board that is gone", len(got))
 		}
-		_ = f.do(func() error { f.boards = []leaderboard.DerivedBoard{derivedBoard(2, "sum", "runs")}; return nil })
+		_ = f.do(func() error { f.boards = []followedBoard{derivedBoard(2, "sum", "runs")}; return nil })
 		time.Sleep(1500 * time.Millisecond)
 		if got := f.durations(time.Now()); len(got) == 0 {
 			t.Error("no step of a new board")
@@ -421,15 +405,15 @@ func TestDerivedFailures(t *testing.T) {
 // TestUnknownRuleLeaves: a process that does not know a rule of a board lets others lead, again and again, and keeps leading what
 // no other takes.
 func TestUnknownRuleLeaves(t *testing.T) {
-	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnknownRule, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(r *Refresher) {
+	f := &fakeDerived{leads: true, fail: leaderboard.ErrUnknownRule, boards: []followedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *follower) {
 		time.Sleep(2 * time.Minute)
 		yields, steps := 0, len(f.durations(time.Now()))
 		_ = f.do(func() error { yields = f.yields; return nil })
 		if yields < 4 || yields > 12 || steps < 4 {
 			t.Errorf("the board was yielded %d times in %d steps", yields, steps)
 		}
-		if _, behind := r.Lag(); behind < 2*time.Minute {
+		if _, behind := r.lag(); behind < 2*time.Minute {
 			t.Errorf("a board that nobody follows is %s behind", behind)
 		}
 		_ = f.do(func() error { f.others = true; return nil })
@@ -439,68 +423,54 @@ func TestUnknownRuleLeaves(t *testing.T) {
 		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps of a board that another process leads", len(got))
 		}
-		if _, behind := r.Lag(); behind != 0 {
+		if _, behind := r.lag(); behind != 0 {
 			t.Errorf("a board that another process leads is %s behind", behind)
 		}
 	})
 }
 
-// TestRecompute: two requests for a recomputation share the run; no step is taken meanwhile; Close ends it.
+// TestRecompute: no step is taken while a board is computed from scratch, and it ends with its context.
 func TestRecompute(t *testing.T) {
-	f := &fakeDerived{lead: true, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}, state: leaderboard.DerivationStateComputing}
-	var closed *Refresher
-	running(t, f, func(r *Refresher) {
-		closed = r
+	f := &fakeDerived{leads: true, boards: []followedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *follower) {
 		f.gate = make(chan struct{})
-		ref := leaderboard.PeriodRef{ID: 9, BoardID: 1, Board: "sum", Window: leaderboard.WindowAllTime, Name: "all_time"}
-		first, wait, err := r.Start(context.Background(), recompute(ref))
-		second, _, err2 := r.Start(context.Background(), recompute(ref))
-		if err != nil || err2 != nil || first.ID != 1 || second.ID != 1 || first.State != leaderboard.RunStateRunning || first.Kind != leaderboard.RunKindRecompute {
-			t.Fatalf("runs %+v and %+v, %v, %v", first, second, err, err2)
-		}
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() {
+			_, err := r.Recompute(ctx, "sum")
+			ended <- err
+		}()
 		synctest.Wait()
 		f.durations(time.Now())
 		time.Sleep(5 * time.Second)
 		if got := f.durations(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps during a recomputation", len(got))
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if _, err := wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("waiting for too long: %v", err)
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("a recomputation that is cut off: %v", err)
 		}
-		close(f.gate)
-		run, err := wait(context.Background())
-		if err != nil || run.State != leaderboard.RunStateDone || run.Rows != 2 || run.FromSeq != 3 || run.ToSeq != 5 || run.Board != "sum" || f.runs[0] != run {
-			t.Errorf("finished as %+v, %v", run, err)
-		}
-		f.gate = make(chan struct{})
-		if run, _, err := r.Start(context.Background(), recompute(ref)); err != nil || run.ID != 2 {
-			t.Errorf("the next run is %+v, %v", run, err)
+		time.Sleep(5 * time.Second)
+		if got := f.durations(time.Now()); len(got) == 0 {
+			t.Error("no step after a recomputation")
 		}
 	})
-	if _, _, err := closed.Start(context.Background(), recompute(leaderboard.PeriodRef{BoardID: 1})); !errors.Is(err, leaderboard.ErrUnavailable) {
-		t.Errorf("a run after the end: %v", err)
-	}
-	if run := f.runs[1]; run.State != leaderboard.RunStateFailed || run.Error != "the server was stopped" {
-		t.Errorf("a run that was cut off is %+v", run)
-	}
 }
 
 // TestRecomputationsAreFew: of many recomputations two are under way, as of steps that take long; the others wait, and
 // are carried out in the end.
 func TestRecomputationsAreFew(t *testing.T) {
-	f := &fakeDerived{state: leaderboard.DerivationStateComputing}
-	running(t, f, func(r *Refresher) {
+	f := &fakeDerived{}
+	running(t, f, func(r *follower) {
 		f.gate = make(chan struct{})
-		var waits []func(context.Context) (leaderboard.Run, error)
-		for id := int64(1); id <= 24; id++ {
-			ref := leaderboard.PeriodRef{ID: id, BoardID: id, Board: fmt.Sprint("b", id), Window: leaderboard.WindowAllTime, Name: "all_time"}
-			run, wait, err := r.Start(context.Background(), recompute(ref))
-			if err != nil || run.State != leaderboard.RunStateRunning {
-				t.Fatalf("%+v, %v", run, err)
-			}
-			waits = append(waits, wait)
+		var all sync.WaitGroup
+		for id := range 24 {
+			all.Go(func() {
+				if _, err := r.Recompute(context.Background(), fmt.Sprint("b", id)); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 		synctest.Wait()
 		_ = f.do(func() error {
@@ -510,10 +480,9 @@ func TestRecomputationsAreFew(t *testing.T) {
 			return nil
 		})
 		close(f.gate)
-		for _, wait := range waits {
-			if run, err := wait(context.Background()); err != nil || run.State != leaderboard.RunStateDone {
-				t.Errorf("%+v, %v", run, err)
-			}
+		all.Wait()
+		if f.recomputing != 24 {
+			t.Errorf("%d recomputations were carried out", f.recomputing)
 		}
 	})
 }
@@ -521,8 +490,8 @@ func TestRecomputationsAreFew(t *testing.T) {
 // TestLongSteps: steps that take long, as all boards' do when the day turns, leave the places of short steps free: two
 // long steps run, a third waits for one of them without a snapshot, and the other boards continue.
 func TestLongSteps(t *testing.T) {
-	f := &fakeDerived{lead: true, turns: map[string]chan struct{}{}}
-	running(t, f, func(*Refresher) {
+	f := &fakeDerived{leads: true, turns: map[string]chan struct{}{}}
+	running(t, f, func(*follower) {
 		_ = f.do(func() error {
 			for i, name := range []string{"a", "b", "c", "d", "sum"} {
 				f.boards = append(f.boards, derivedBoard(int64(i+1), name, "runs"))
@@ -561,17 +530,60 @@ func TestLongSteps(t *testing.T) {
 	})
 }
 
-// TestRecomputeShared: a recomputation that others were faster with is theirs.
-func TestRecomputeShared(t *testing.T) {
-	f := &fakeDerived{gate: make(chan struct{}), state: leaderboard.DerivationStateFollowing}
-	running(t, f, func(r *Refresher) {
-		close(f.gate)
-		_, wait, err := r.Start(context.Background(), recompute(leaderboard.PeriodRef{BoardID: 1, Board: "sum"}))
-		if err != nil {
-			t.Fatal(err)
+// shownBoards is a database that shows a revision of the table of boards.
+type shownBoards func() (leaderboard.Revision, error)
+
+// Revisions implements feed.Source.
+func (shown shownBoards) Revisions(context.Context, []int64) (map[int64]leaderboard.Revision, error) {
+	r, err := shown()
+	return map[int64]leaderboard.Revision{leaderboard.BoardsPeriod: r}, err
+}
+
+// feedOf returns a feed that runs until the test, or ctx, ends.
+func feedOf(ctx context.Context, shown shownBoards) *feed.Feed {
+	f := feed.New(shown, feed.Options{})
+	go f.Run(ctx)
+	return f
+}
+
+// TestNewDerivedBoardIsFound: a derived board that is made while others idle is followed with the next round.
+func TestNewDerivedBoardIsFound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, seq := &fakeDerived{leads: true, boards: []followedBoard{derivedBoard(1, "sum", "runs")}}, int64(1)
+		ctx, cancel := context.WithCancel(t.Context())
+		r := newFollower(f, feedOf(ctx, func() (r leaderboard.Revision, err error) {
+			return r, f.do(func() error { r.Seq = seq; return nil })
+		}), slog.New(slog.DiscardHandler))
+		ended := make(chan struct{})
+		go func() { r.run(ctx); close(ended) }()
+		defer func() { cancel(); <-ended }()
+		stepped := func() (boards []string) {
+			_ = f.do(func() error {
+				for board := range f.stepped {
+					boards = append(boards, board)
+				}
+				f.stepped = nil
+				return nil
+			})
+			slices.Sort(boards)
+			return boards
 		}
-		if run, err := wait(context.Background()); err != nil || run.State != leaderboard.RunStateShared {
-			t.Errorf("finished as %+v, %v", run, err)
+		time.Sleep(time.Minute)
+		if got := stepped(); !slices.Equal(got, []string{"sum"}) {
+			t.Errorf("%v", got)
+		}
+		_ = f.do(func() error { f.boards, seq = append(f.boards, derivedBoard(2, "total", "runs")), 2; return nil })
+		time.Sleep(1100 * time.Millisecond)
+		if got := stepped(); !slices.Equal(got, []string{"sum", "total"}) {
+			t.Errorf("%v", got)
+		}
+		_ = f.do(func() error { f.boards, seq = f.boards[1:], 3; return nil })
+		time.Sleep(1100 * time.Millisecond)
+		stepped()
+		time.Sleep(time.Minute)
+		if got := stepped(); !slices.Equal(got, []string{"total"}) {
+			t.Errorf("%v", got)
 		}
 	})
 }

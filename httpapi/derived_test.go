@@ -1,60 +1,14 @@
 package httpapi
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
-	"leaderboard/api"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/leaderboard"
 )
 
 const sumRule = `{"derive":{"from":[{"board":"runs"},{"board":"rides","window":"day","period":"2023-11-14","weight":-2}]}}`
-
-func TestDerivedBoard(t *testing.T) {
-	e := newEnv(t)
-	e.Board("runs", leaderboard.Rules{}, leaderboard.Submission{Member: "m", Score: 9})
-	e.Put(apitest.AdminKey, "/v1/boards/sum", sumRule).Want(201)
-	e.Put(apitest.AdminKey, "/v1/boards/sum", sumRule).Want(200)
-	shown := string(e.Get(apitest.ReadKey, "/v1/boards/sum").Want(200).Body)
-	if want := `"derive":{"from":[{"board":"runs","period":"current","weight":1},{"board":"rides","window":"day","period":"2023-11-14","weight":-2}],"op":"union","aggregate":"sum"}`; !strings.Contains(shown, want) {
-		t.Errorf("shown as %s\nwant %s", shown, want)
-	}
-	var out struct {
-		Board, State string
-		Seq, Lag     int64
-		AsOf         leaderboard.Micros `json:"as_of"`
-		Sources      []api.Source
-	}
-	check := func(state string, seq int64) {
-		t.Helper()
-		e.Get(apitest.ReadKey, "/v1/boards/sum/sources").Want(200).Decode(&out)
-		want := []api.Source{
-			{Board: "runs", Window: "all_time", Period: "all_time", Weight: 1, Seq: seq, LastSeq: 1, Condition: leaderboard.SourceConditionPresent},
-			{Board: "rides", Window: "day", Weight: -2, Condition: leaderboard.SourceConditionNoBoard},
-		}
-		if out.State != state || out.Board != "sum" || !reflect.DeepEqual(out.Sources, want) {
-			t.Errorf("sources are %+v", out)
-		}
-	}
-	check("computing", 0)
-	if _, err := e.fake.FollowSources(t.Context(), "sum", true); err != nil {
-		t.Fatal(err)
-	}
-	check("incomplete", 1)
-	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/sum", Key: apitest.AdminKey, Body: `{"derive":{"from":[{"board":"runs"}],"last":"7d"}}`}).WantProblem(422, leaderboard.CodeInvalidBoard)
-	isProblem(t, e.Get(apitest.NoKey, "/v1/boards/runs/sources").Want(404), "not-derived")
-	isProblem(t, e.Get(apitest.NoKey, "/v1/boards/none/sources").Want(404), "board-not-found")
-	body := string(e.Post(apitest.WriteKey, "/v1/boards/sum/scores", `{"entries":[{"member":"m","score":1}]}`).Want(200).Body)
-	if !strings.Contains(body, `"type":"/problems/derived-board"`) {
-		t.Errorf("a submission to a derived board: %s", body)
-	}
-	isProblem(t, e.Delete(apitest.AdminKey, "/v1/boards/sum/members/m").Want(422), "derived-board")
-	if p := e.Get(apitest.NoKey, "/v1/boards/sum/top").Want(200); !strings.Contains(string(p.Body), `"member":"m","score":9`) {
-		t.Errorf("the entries are %s", p.Body)
-	}
-}
 
 func TestDerivedRefused(t *testing.T) {
 	e := newEnv(t)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
@@ -118,3 +119,53 @@ func (f *Stepper) VerifySources(ctx context.Context, board string) (leaderboard.
 
 // errFound ends a walk that has found its goal.
 var errFound = errors.New("store: found")
+
+// derivedLags asks, for each source of a derived board, when the first change was committed that the board does not reflect;
+// NULL when it reflects all.
+const derivedLags = "SELECT s.board_id, TIMESTAMPDIFF(MICROSECOND, IF(p.last_seq > s.seq, COALESCE(" +
+	"(SELECT c.committed_at FROM changes c WHERE c.period_id = s.source_period_id AND c.last_seq > s.seq ORDER BY c.last_seq LIMIT 1), p.committed_at), NULL), "
+
+// DerivedLags returns, by the id of a derived board, the age of the oldest change of its sources that it does not reflect, 0
+// when it reflects all. It takes one statement for all boards. Boards whose entries are being computed are left out. Errors:
+// ErrUnavailable.
+func (f *Stepper) DerivedLags(ctx context.Context, ids []int64) (map[int64]time.Duration, error) {
+	lags := make(map[int64]time.Duration, len(ids))
+	if len(ids) == 0 {
+		return lags, nil
+	}
+	t := (&mysql.Text{}).Str(derivedLags + f.db.Sysdate() + ") AS lag_us FROM derived_boards d JOIN derived_sources s ON s.board_id = d.board_id" +
+		" LEFT JOIN periods p ON p.id = s.source_period_id WHERE d.rule_hash <> '' AND d.board_id IN (").Ints(ids).Str(")")
+	var rows []struct {
+		Board int64  `db:"board_id"`
+		Lag   *int64 `db:"lag_us"`
+	}
+	if err := f.db.Pool.SelectContext(ctx, &rows, f.db.Limited(t.String())); err != nil {
+		return nil, mysql.Translate(ctx, "status", err)
+	}
+	for _, r := range rows {
+		lag := lags[r.Board]
+		if r.Lag != nil {
+			lag = max(lag, time.Duration(*r.Lag)*time.Microsecond)
+		}
+		lags[r.Board] = lag
+	}
+	return lags, nil
+}
+
+// followedSeqs returns up to which seq every derived board has followed a period, by the id of the period: older commits of
+// its log are not needed.
+func (f *Stepper) followedSeqs(ctx context.Context) (map[int64]int64, error) {
+	var rows []struct {
+		ID  int64 `db:"source_period_id"`
+		Seq int64 `db:"seq"`
+	}
+	const query = "SELECT s.source_period_id, MIN(s.seq) AS seq FROM derived_sources s JOIN boards b ON b.id = s.board_id AND b.state = 'open' GROUP BY s.source_period_id"
+	if err := f.db.Pool.SelectContext(ctx, &rows, query); err != nil {
+		return nil, err
+	}
+	followed := make(map[int64]int64, len(rows))
+	for _, r := range rows {
+		followed[r.ID] = r.Seq
+	}
+	return followed, nil
+}

@@ -1,4 +1,4 @@
-package store_test
+package derived
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func TestMultiBoardDerived(t *testing.T) {
 		})
 		tell := sync.OnceFunc(func() { close(released) })
 		t.Cleanup(tell)
-		other := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }) // which knows nothing of the boards
+		other := newServer(t, dsn, func(c *store.Config) { c.LockWait = time.Second }) // which knows nothing of the boards
 		submitMany(t, s, 1, 3)
 		stepped := make(chan error, 1)
 		go func() {
@@ -43,7 +43,7 @@ func TestMultiBoardDerived(t *testing.T) {
 		req := multiBoard("key", "m0", 5, "sum", "runs")
 		answers := make(chan leaderboard.MultiBoardReceipt, 1)
 		var first leaderboard.MultiBoardReceipt
-		for i, server := range []*store.Store{s, other, s} {
+		for i, server := range []*server{s, other, s} {
 			go func() {
 				r, err := server.Writer.SubmitMultiBoard(context.Background(), req)
 				if err != nil {
@@ -71,7 +71,7 @@ func TestMultiBoardDerived(t *testing.T) {
 		if _, err := other.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 6, "sum")); err != nil {
 			t.Errorf("the derived board alone: %v", err)
 		}
-		if got := dbtest.ScoreOf(t, s, source, "m0"); got != 5 {
+		if got := dbtest.ScoreOf(t, s.Store, source, "m0"); got != 5 {
 			t.Errorf("the score is %d, want 5", got)
 		}
 		release()
@@ -79,7 +79,7 @@ func TestMultiBoardDerived(t *testing.T) {
 		if err := dbtest.Await(t, "the step", stepped); err != nil {
 			t.Error(err)
 		}
-		for _, server := range []*store.Store{s, other} { // which learn from a lock that it is derived
+		for _, server := range []*server{s, other} { // which learn from a lock that it is derived
 			if _, err := server.Writer.Submit(t.Context(), dbtest.One("sum", "", "m0", 1)); err != nil {
 				t.Error(err)
 			}
@@ -87,7 +87,7 @@ func TestMultiBoardDerived(t *testing.T) {
 		if err := other.Boards.DeleteBoard(t.Context(), "sum"); err != nil {
 			t.Fatal(err)
 		}
-		dbtest.MakeBoard(t, other, "sum", leaderboard.Rules{})
+		dbtest.MakeBoard(t, other.Store, "sum", leaderboard.Rules{})
 		if r, err := s.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 7, "sum")); err != nil || r.Results[0].Status != leaderboard.StatusApplied || r.Boards["sum"].Seq != 1 {
 			t.Errorf("when it is an ordinary board: %+v, %v", r, err)
 		}
@@ -99,16 +99,16 @@ func TestMultiBoardDerived(t *testing.T) {
 func TestMultiBoardFoundDerived(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
-	s, other := open(t, dsn, nil), open(t, dsn, nil)
-	dbtest.MakeBoard(t, s, "sum", leaderboard.Rules{})
+	s, other := newServer(t, dsn, nil), newServer(t, dsn, nil)
+	dbtest.MakeBoard(t, s.Store, "sum", leaderboard.Rules{})
 	if _, err := s.Writer.Submit(t.Context(), dbtest.One("sum", "", "m", 1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := other.Boards.DeleteBoard(t.Context(), "sum"); err != nil {
 		t.Fatal(err)
 	}
-	dbtest.MakeBoard(t, other, "runs", leaderboard.Rules{})
-	dbtest.MakeBoard(t, other, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
+	dbtest.MakeBoard(t, other.Store, "runs", leaderboard.Rules{})
+	dbtest.MakeBoard(t, other.Store, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
 	for range 2 {
 		r, err := s.Writer.SubmitMultiBoard(t.Context(), multiBoard("", "m", 1, "sum", "runs"))
 		if err != nil || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodeDerivedBoard || r.Results[1].Rule != nil || len(r.Boards) != 1 {

@@ -1,4 +1,4 @@
-package store_test
+package derived
 
 import (
 	"context"
@@ -20,23 +20,26 @@ import (
 
 func TestDerived(t *testing.T) {
 	t.Parallel()
-	dbtest.Dialects(t, func(t *testing.T, dsn string) { storetest.RunDerived(t, clocked(t, dsn)) })
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		_, subject := clocked(t, dsn)
+		storetest.RunDerived(t, subject)
+	})
 }
 
 func TestPropertyDerived(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		subject := clocked(t, dsn)
-		subject.Database = asked{subject.Database, storetest.StoreOf(subject.Database)}
+		s, subject := clocked(t, dsn)
+		subject.Featured = asked{subject.Featured, s}
 		storetest.PropertyDerived(t, subject)
 	})
 }
 
 // sourced returns a store with a source and a board that is derived from it.
-func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *store.Store, source leaderboard.PeriodRef) {
+func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *server, source leaderboard.PeriodRef) {
 	t.Helper()
-	s = open(t, dsn, change)
-	source = dbtest.MakeBoard(t, s, "runs", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+	s = newServer(t, dsn, change)
+	source = dbtest.MakeBoard(t, s.Store, "runs", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}}
 	if _, _, err := s.Boards.PutBoard(t.Context(), "sum", rules); err != nil {
 		t.Fatal(err)
@@ -44,7 +47,7 @@ func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *store.Sto
 	return s, source
 }
 
-func follow(t *testing.T, s *store.Store) leaderboard.DeriveStep {
+func follow(t *testing.T, s *server) leaderboard.DeriveStep {
 	t.Helper()
 	step, err := s.Derived.FollowSources(t.Context(), "sum", true)
 	if err != nil {
@@ -54,7 +57,7 @@ func follow(t *testing.T, s *store.Store) leaderboard.DeriveStep {
 }
 
 // submitMany gives members m0 to mn-1 a score, 500 in a request.
-func submitMany(t *testing.T, s *store.Store, n int, score int64) {
+func submitMany(t *testing.T, s *server, n int, score int64) {
 	t.Helper()
 	for from := 0; from < n; from += 500 {
 		var entries []leaderboard.Submission
@@ -68,7 +71,7 @@ func submitMany(t *testing.T, s *store.Store, n int, score int64) {
 }
 
 // equals holds the entries against the sources.
-func equals(t *testing.T, s *store.Store, checked int64) {
+func equals(t *testing.T, s *server, checked int64) {
 	t.Helper()
 	v, err := s.Derived.VerifySources(t.Context(), "sum")
 	if err != nil || !v.Equal || v.Checked != checked {
@@ -99,7 +102,7 @@ func TestDerivedLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		follow(t, s)
-		ref := dbtest.MakeBoard(t, s, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
+		ref := dbtest.MakeBoard(t, s.Store, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
 		logged, err := s.Entries.Changes(t.Context(), ref.ID, 0, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +171,7 @@ func TestDerivedKeepsLog(t *testing.T) {
 		t.Helper()
 		ahead.Add(int64(after))
 		// By a process that has not seen the clock leap, and so believes it.
-		if err := open(t, dsn, cfg).Housekeeping.Sweep(t.Context()); err != nil {
+		if err := newServer(t, dsn, cfg).Housekeeping.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -200,7 +203,7 @@ func TestDerivedTogether(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		first, _ := sourced(t, dsn, nil)
-		stores := []*store.Store{first, open(t, dsn, nil), open(t, dsn, nil)}
+		stores := []*server{first, newServer(t, dsn, nil), newServer(t, dsn, nil)}
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		for _, s := range stores {
@@ -241,10 +244,10 @@ func TestDerivedTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		ref := l.Periods[0].Ref(&l.Board)
-		if got := dbtest.ScoreOf(t, first, ref, "m859"); got != -3*19 {
+		if got := dbtest.ScoreOf(t, first.Store, ref, "m859"); got != -3*19 {
 			t.Errorf("the last member has %d", got)
 		}
-		if got := dbtest.ScoreOf(t, first, ref, "m3"); got != -1 {
+		if got := dbtest.ScoreOf(t, first.Store, ref, "m3"); got != -1 {
 			t.Errorf("the hidden member has %d", got)
 		}
 		replayed(t, first, ref)
@@ -252,7 +255,7 @@ func TestDerivedTogether(t *testing.T) {
 }
 
 // replayed checks that the log leads without a gap to the present entries.
-func replayed(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) {
+func replayed(t *testing.T, s *server, ref leaderboard.PeriodRef) {
 	t.Helper()
 	p, err := s.Boards.Period(t.Context(), ref.ID)
 	if err != nil {
@@ -289,10 +292,10 @@ func replayed(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) {
 func TestLeadDerived(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		first, second := open(t, dsn, nil), open(t, dsn, nil)
-		lead := func(s *store.Store, board int64, want bool) {
+		first, second := newServer(t, dsn, nil), newServer(t, dsn, nil)
+		lead := func(s *server, board int64, want bool) {
 			t.Helper()
-			if got, err := s.Derived.LeadDerived(t.Context(), []int64{board, board + 1}); err != nil || !slices.Equal(got, []bool{want, want}) {
+			if got, err := s.Derived.lead(t.Context(), []int64{board, board + 1}); err != nil || !slices.Equal(got, []bool{want, want}) {
 				t.Errorf("boards from %d are led: %t, %v; want %t", board, got, err, want)
 			}
 		}
@@ -301,7 +304,7 @@ func TestLeadDerived(t *testing.T) {
 		lead(second, 1, false)
 		lead(second, 2, false) // the first process leads all boards, also later ones
 		lead(first, 1_000_000, true)
-		if err := first.Derived.YieldDerived(t.Context()); err != nil {
+		if err := first.Derived.yield(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		lead(second, 1, true)
@@ -314,7 +317,7 @@ func TestLeadDerived(t *testing.T) {
 			t.Fatal(err)
 		}
 		dbtest.Eventually(t, "the lock of a lost connection is free", func() bool {
-			got, err := first.Derived.LeadDerived(t.Context(), []int64{1})
+			got, err := first.Derived.lead(t.Context(), []int64{1})
 			return err == nil && got[0]
 		})
 	})
@@ -325,13 +328,13 @@ func TestLeadDerived(t *testing.T) {
 func TestLocksAreKept(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		first, second := open(t, dsn, nil), open(t, dsn, nil)
-		if lead, err := first.Derived.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
+		first, second := newServer(t, dsn, nil), newServer(t, dsn, nil)
+		if lead, err := first.Derived.lead(t.Context(), []int64{1}); err != nil || !lead[0] {
 			t.Fatal(lead, err)
 		}
 		began := time.Now()
 		dbtest.Poll(t, time.Second, "the silence was long enough", func() bool {
-			if lead, err := second.Derived.LeadDerived(t.Context(), []int64{1}); err != nil || lead[0] {
+			if lead, err := second.Derived.lead(t.Context(), []int64{1}); err != nil || lead[0] {
 				t.Fatalf("after %s the other leads: %t, %v", time.Since(began), lead, err)
 			}
 			return time.Since(began) > 14*time.Second
@@ -347,18 +350,18 @@ func TestDerivedCutOff(t *testing.T) {
 		ctx, kill := context.WithCancel(t.Context())
 		var commits atomic.Int64
 		s, _ := sourced(t, dsn, func(c *store.Config) {
-			c.DeriveRows = 1000
 			c.OnCommit = func(ref leaderboard.PeriodRef, _ leaderboard.Commit) {
 				if ref.Board == "sum" && commits.Add(1) == 4 {
 					kill()
 				}
 			}
 		})
+		s.Derived.rows = 1000
 		submitMany(t, s, 4300, 5)
 		if _, err := s.Derived.FollowSources(ctx, "sum", true); err == nil {
 			t.Fatal("the step was not cut off")
 		}
-		other := open(t, dsn, nil)
+		other := newServer(t, dsn, nil)
 		d, err := other.Derived.Derivation(t.Context(), "sum")
 		if err != nil || d.State != leaderboard.DerivationStateComputing || d.Seq != 2000 {
 			t.Errorf("cut off at %+v, %v", d, err)

@@ -1,4 +1,4 @@
-package store_test
+package derived
 
 import (
 	"context"
@@ -10,22 +10,21 @@ import (
 	"time"
 
 	"leaderboard/leaderboard"
-	"leaderboard/store"
 	"leaderboard/store/storetest"
 	"leaderboard/store/storetest/dbtest"
 )
 
 // movedOf lists the derived boards and reports whether a step of one of them may find something to do, as a round does.
-func movedOf(ctx context.Context, s *store.Store, board string) (bool, error) {
+func movedOf(ctx context.Context, s *server, board string) (bool, error) {
 	for after := int64(0); ; {
 		const few = 3 // so that a list has several parts
-		boards, err := s.Derived.DerivedBoards(ctx, after, few)
+		boards, err := s.Derived.list(ctx, after, few)
 		if err != nil {
 			return false, err
 		}
 		for _, b := range boards {
-			if after = b.ID; b.Name == board {
-				moved, err := s.Derived.MovedDerived(ctx, []int64{b.ID})
+			if after = b.id; b.name == board {
+				moved, err := s.Derived.moved(ctx, []int64{b.id})
 				return err != nil || moved[0], err
 			}
 		}
@@ -37,8 +36,8 @@ func movedOf(ctx context.Context, s *store.Store, board string) (bool, error) {
 
 // asked is a store in which every step is preceded by the question whether it has something to do.
 type asked struct {
-	storetest.Database
-	Store *store.Store
+	storetest.Featured
+	Store *server
 }
 
 // FollowSources takes a step and fails when it did something although nothing had moved. Another one finds nothing to
@@ -75,8 +74,8 @@ func (a asked) FollowSources(ctx context.Context, board string, long bool) (lead
 func TestMovedDerived(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		subject, db := clocked(t, dsn), dbtest.Connect(t, dsn)
-		s := storetest.StoreOf(subject.Database)
+		s, subject := clocked(t, dsn)
+		db := dbtest.Connect(t, dsn)
 		noon := leaderboard.MicrosOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 		subject.SetNow(noon)
 		put := func(name string, rules leaderboard.Rules) {
@@ -158,18 +157,18 @@ func TestMovedDerived(t *testing.T) {
 
 // looksOnce takes the tables away: the question that fails is the last one, or each would take until its deadline when the database
 // is away.
-func looksOnce(t *testing.T, s *store.Store, db *sql.DB) {
+func looksOnce(t *testing.T, s *server, db *sql.DB) {
 	t.Helper()
 	var idle []int64
-	boards, err := s.Derived.DerivedBoards(t.Context(), 0, 100)
+	boards, err := s.Derived.list(t.Context(), 0, 100)
 	for _, b := range boards {
-		idle = append(idle, b.ID)
+		idle = append(idle, b.id)
 	}
 	dbtest.MustExec(t, db, "RENAME TABLE boards TO no_boards, periods TO no_periods")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = s.Derived.MovedDerived(t.Context(), idle); err == nil || strings.Count(err.Error(), "Error 1146") != 1 {
+	if _, err = s.Derived.moved(t.Context(), idle); err == nil || strings.Count(err.Error(), "Error 1146") != 1 {
 		t.Errorf("without tables: %v, want what one statement failed with", err)
 	}
 }

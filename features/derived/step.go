@@ -6,9 +6,16 @@
 // the snapshot found: its rules, its seq, and its step, which every step increments. So the entries go from one exact
 // combination of the sources' states to the next, whichever process takes the steps.
 //
+// Every process lists the derived boards. Among several processes one leads a board, by a lock that only saves work. A
+// commit of this process to a source wakes the boards that follow it. Once a second one question about all boards finds
+// commits of other processes and rollovers, and wakes the boards concerned; a board has a goroutine only while it takes
+// steps. After a step it rests for at least a quarter of the step's time. A rollover, which touches most of a board, rests
+// within the step and has a separate permit, so that other boards continue.
+//
 // Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which members
 // may differ), members.go (their entries in the board and in its sources), and write.go. status.go compares and reports,
-// lead.go shares the work between processes, idle.go finds the boards that have work.
+// lead.go shares the work between processes, idle.go finds the boards that have work, follow.go wakes them, and task.go
+// takes their steps. change.go checks the rule of a board that is made or changed.
 package derived
 
 import (
@@ -24,8 +31,8 @@ import (
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/trace"
 	"leaderboard/leaderboard"
+	"leaderboard/store"
 	"leaderboard/store/commit"
-	"leaderboard/store/internal/boards"
 )
 
 // stepAttempts is how often a step starts over because another writer was faster.
@@ -34,16 +41,19 @@ const stepAttempts = 3
 // Stepper keeps derived boards up to date with their sources. All methods may be called concurrently.
 type Stepper struct {
 	snapshots
-	leadership
 	*overview
-	writer    *commit.Writer
+	writer    *store.Writer
 	rows      int         // changes that one transaction takes
 	verifying atomic.Bool // a derived board is compared with its sources
 }
 
-// New returns a Stepper whose transactions change at most a number of rows each.
-func New(d *mysql.DB, m *boards.Cache, w *commit.Writer, rows int) *Stepper {
-	return &Stepper{snapshots: snapshots{db: d, memory: m, nested: bounded.New[nestedSource, bool](nestedLogged, 0)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, idle: map[int64]*idle{}}}
+// NewStepper returns a Stepper whose transactions change at most a number of rows each. A step with more rows takes several,
+// and until the last one the board is leaderboard.DerivationStateComputing.
+func NewStepper(d *mysql.DB, b *store.Boards, w *store.Writer, rows int) *Stepper {
+	return &Stepper{
+		snapshots: snapshots{db: d, boards: b, nested: bounded.New[nestedSource, bool](nestedLogged, 0)},
+		overview:  &overview{asks: d, idle: map[int64]*idle{}}, writer: w, rows: rows,
+	}
 }
 
 // FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the
@@ -157,8 +167,7 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 // returned step has DerivationStateComputing if this call computed them; otherwise another process has computed them since
 // the call, and the step is the remaining work. Errors: the errors of FollowSources.
 func (f *Stepper) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
-	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
-	b, err := boards.Get(ctx, f.db.Pool, f.db.Limited(find), []byte(board))
+	b, err := f.boards.Board(ctx, board)
 	if err == nil && b.Rules.Derive == nil {
 		err = leaderboard.ErrNotDerived
 	}

@@ -9,17 +9,18 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/internal/boards"
 	"leaderboard/internal/bounded"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/boards"
+	"leaderboard/store"
 )
 
 // snapshots reads derived boards and the states of their sources.
 type snapshots struct {
 	db     *mysql.DB
-	memory *boards.Cache
+	boards *store.Boards
 	nested *bounded.Map[nestedSource, bool] // logged already, as often as rules change
 }
 
@@ -147,7 +148,7 @@ func (d *derivation) readDesired(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	find := sourcesAmong(d.memory, found)
+	find := sourcesAmong(found, d.boards.Calendar)
 	if err := d.board.Rules.Derive.CheckKnown(find); err != nil {
 		return err
 	}
