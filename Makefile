@@ -117,7 +117,7 @@ generate-docs: ## schemas of the rules, their list for the console, what the ser
 	UPDATE_DOCS=1 $(GO) test -count=1 -run TestDocsAreCurrent ./features/manual
 	$(GO) test -run TestDocs ./features/manual
 
-generate-client: ## clients/typescript: what is generated of features/manual/web/openapi.json, and JavaScript in dist; needs Node.js
+generate-client: ## clients/typescript: what is generated of api/openapi.json, and JavaScript in dist; needs Node.js
 	@workshop/tools/client.sh
 
 generate-web: ## builds the pages of web/ into features/pages/built, which is committed; needs Node.js

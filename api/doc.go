@@ -4,8 +4,15 @@ package api
 
 import _ "embed"
 
-//go:embed openapi.yaml
-var openAPI string
+var (
+	//go:embed openapi.yaml
+	openAPI string
+	//go:embed openapi.json
+	openAPIJSON string // make generate-docs makes it of openapi.yaml
+)
 
 // OpenAPI returns openapi.yaml.
 func OpenAPI() []byte { return []byte(openAPI) }
+
+// OpenAPIJSON returns the same document as JSON.
+func OpenAPIJSON() []byte { return []byte(openAPIJSON) }

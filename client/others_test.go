@@ -27,7 +27,7 @@ func schemasOfFiles() []string {
 // readDocument reads the document that servers show.
 func readDocument(t *testing.T) *document {
 	t.Helper()
-	content, err := os.ReadFile("../features/manual/web/openapi.json")
+	content, err := os.ReadFile("../api/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

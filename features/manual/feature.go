@@ -6,7 +6,7 @@
 //	handlers.go             the routes
 //	feature.go              what the folder registers
 //
-// make generate-docs makes docs.html, openapi.json and readme.txt in the folder web. Run it when openapi.yaml, README.md, web/style.css
+// make generate-docs makes docs.html and readme.txt in the folder web, and openapi.json in package api. Run it when openapi.yaml, README.md, web/style.css
 // or web/manual.js change.
 package manual
 

@@ -15,8 +15,6 @@ import (
 )
 
 var (
-	//go:embed web/openapi.json
-	openAPIJSON []byte
 	//go:embed web/docs.html
 	docsHTML []byte
 	//go:embed web/problem.html
@@ -32,7 +30,7 @@ var (
 // routes returns the routes of the manual of a service below a path, "" for the root.
 func routes(base string) []httpapi.Route {
 	return []httpapi.Route{
-		httpapi.On("getOpenAPI", one(func() *static { return newStatic(wire.TypeJSON, basedDocument(openAPIJSON, base)) })),
+		httpapi.On("getOpenAPI", one(func() *static { return newStatic(wire.TypeJSON, basedDocument(api.OpenAPIJSON(), base)) })),
 		httpapi.On("getOpenAPIYAML", one(func() *static { return newStatic("application/yaml", basedDocument(api.OpenAPI(), base)) })),
 		httpapi.On("getDocs", one(func() *static { return newPage(docsHTML, base) })),
 		httpapi.On("getManualPage", oneOf("page", "The manual has no such page.", func() (map[string]*static, error) { return documentPages(base) })),

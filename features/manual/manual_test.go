@@ -74,7 +74,7 @@ func TestDocsAreCurrent(t *testing.T) {
 		current, served []byte
 	}{
 		{"../../docs/quotas.md", withHeavyWork(quotas), quotas},
-		{"web/openapi.json", doc.JSON(), openAPIJSON},
+		{"../../api/openapi.json", doc.JSON(), api.OpenAPIJSON()},
 		{"web/docs.html", page, docsHTML},
 		{"web/readme.txt", whatThisIs(t), introduction},
 	} {

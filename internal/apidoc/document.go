@@ -1,5 +1,5 @@
 // Package apidoc makes the served forms of an OpenAPI 3 document: the document as JSON, and a page for people. It runs when the
-// document changes, not when the server starts: make generate-docs writes the results into features/manual/web.
+// document changes, not when the server starts: make generate-docs writes the results.
 //
 // In the order of reading:
 //

@@ -48,7 +48,7 @@ func TestEveryRouteHasACommand(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
-	content, err := os.ReadFile("../../features/manual/web/openapi.json")
+	content, err := os.ReadFile("../../api/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes clients/typescript: what is generated of features/manual/web/openapi.json, and JavaScript in dist. With --check nothing is
+# Makes clients/typescript: what is generated of api/openapi.json, and JavaScript in dist. With --check nothing is
 # generated: it fails when what is committed is something else, and runs the tests against the server LEADERBOARD_URL with
 # the admin key LEADERBOARD_KEY. With --pack, what npm publishes is made in dist of the project, under the name NPM_NAME if there is
 # one; at a tag it must have its version.

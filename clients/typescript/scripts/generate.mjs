@@ -8,7 +8,7 @@ import openapiTS, { astToString } from "openapi-typescript";
 import ts from "typescript";
 
 const folder = new URL("../src/generated/", import.meta.url);
-const document = JSON.parse(readFileSync(new URL("../../../features/manual/web/openapi.json", import.meta.url), "utf8"));
+const document = JSON.parse(readFileSync(new URL("../../../api/openapi.json", import.meta.url), "utf8"));
 const { schemas } = document.components;
 
 /** resolve follows a reference within the document. */
