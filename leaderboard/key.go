@@ -222,7 +222,7 @@ func (k *Key) Check() error {
 	if bad == nil {
 		return nil
 	}
-	return &RuleError{Code: CodeInvalidKey, Detail: "the key is not valid", Fields: bad}
+	return &RuleError{Code: CodeInvalidKey, Fields: bad}
 }
 
 // isKeyName reports whether a text may be the name of a key, and so of a person.
@@ -238,7 +238,7 @@ func (k *Key) CheckExpiry(was Micros) error {
 		return nil
 	}
 	detail := fmt.Sprintf("want a time to come, by the database's clock after %s; revoking ends a key now", k.UpdatedTime)
-	return &RuleError{Code: CodeInvalidKey, Detail: "the key is not valid", Fields: []FieldError{{Pointer: "/expires_at", Detail: detail}}}
+	return &RuleError{Code: CodeInvalidKey, Fields: []FieldError{{Pointer: "/expires_at", Detail: detail}}}
 }
 
 // KeyChange is a change of a key; nil fields stay.

@@ -77,7 +77,7 @@ func (r *EndpointRequest) Check(name string) error {
 	if bad = append(bad, leaderboard.CheckPatterns(r.Boards)...); bad == nil {
 		return nil
 	}
-	return &leaderboard.RuleError{Code: leaderboard.CodeInvalidEndpoint, Detail: "the endpoint is not valid", Fields: bad}
+	return &leaderboard.RuleError{Code: leaderboard.CodeInvalidEndpoint, Fields: bad}
 }
 
 // wrongURL returns the fault in the URL of an endpoint, "" for none.

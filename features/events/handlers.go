@@ -166,7 +166,7 @@ func (h *handlers) checkAddress(name string, r *EndpointRequest) error {
 
 func invalid(pointer, detail string) error {
 	return &leaderboard.RuleError{
-		Code: leaderboard.CodeInvalidEndpoint, Detail: "the endpoint is not valid", Fields: []leaderboard.FieldError{{Pointer: pointer, Detail: detail}},
+		Code: leaderboard.CodeInvalidEndpoint, Fields: []leaderboard.FieldError{{Pointer: pointer, Detail: detail}},
 	}
 }
 
