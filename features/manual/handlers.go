@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"regexp"
+	"strings"
 	"sync"
 
 	"leaderboard/api"
@@ -73,6 +75,16 @@ func documentPages(base string) (map[string]*static, error) {
 	return answers, nil
 }
 
+// named finds the pages of the manual that a text names.
+var named = regexp.MustCompile(`/?\bdocs(?:/[a-z-]+(?:#[a-z-]+)?)?`)
+
+// linked returns a text as HTML, with links to the pages of the manual that it names.
+func linked(text string) template.HTML {
+	return template.HTML(named.ReplaceAllStringFunc(template.HTMLEscapeString(text), func(path string) string {
+		return `<a href="/` + strings.TrimPrefix(path, "/") + `">` + path + "</a>"
+	}))
+}
+
 // problemPages returns the pages of problems by their codes: the meaning of each, from the table of problems.
 func problemPages(base string) (map[string]*static, error) {
 	t, err := template.New("problem").Parse(problemTemplate)
@@ -85,7 +97,7 @@ func problemPages(base string) (map[string]*static, error) {
 		var out bytes.Buffer
 		err := t.Execute(&out, map[string]any{
 			"Style": template.CSS(pageStyle), "Code": k.Code, "Status": k.Status, "StatusText": http.StatusText(k.Status),
-			"Title": k.Title, "Detail": k.Detail, "Help": k.Help, "Retry": k.Wait > 0,
+			"Title": k.Title, "Detail": k.Detail, "Help": linked(k.Help), "Retry": k.Wait > 0,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("render the page of a problem: %w", err)

@@ -302,7 +302,7 @@ func TestManualIsSentOnce(t *testing.T) {
 // TestProblemPages: each problem has a page in the style of the manual, which it leads to.
 func TestProblemPages(t *testing.T) {
 	e := newEnv(t, "")
-	reference := string(e.Get(apitest.NoKey, "/docs").Body)
+	reference, links := string(e.Get(apitest.NoKey, "/docs").Body), 0
 	for i := range wire.Kinds {
 		r := e.Get(apitest.NoKey, wire.Kinds[i].Type("")).Want(200)
 		page := string(r.Body)
@@ -315,6 +315,15 @@ func TestProblemPages(t *testing.T) {
 				t.Errorf("%s: the link /docs#%s leads nowhere", wire.Kinds[i].Code, m[1])
 			}
 		}
+		for _, m := range regexp.MustCompile(`href="/docs/([^"#]+)#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+			links++
+			if named := e.Get(apitest.NoKey, "/docs/"+m[1]).Want(200); !strings.Contains(string(named.Body), `id="`+m[2]+`"`) {
+				t.Errorf("%s: the link /docs/%s#%s leads nowhere", wire.Kinds[i].Code, m[1], m[2])
+			}
+		}
+	}
+	if links == 0 {
+		t.Error("no page of a problem has a link to a section of the manual")
 	}
 }
 
