@@ -38,7 +38,7 @@ const (
 	eachTime = 1_000       // scores in one submission
 	quiet    = 3 * time.Second
 	observed = 2 * time.Second // how long blocks count, with the request and without one
-	times    = 3               // that a request is sent: what runs for it runs each time, what happens to run meanwhile does not
+	times    = 3               // that a request is sent: its own code runs each time, background work does not
 	patience = time.Minute
 )
 
