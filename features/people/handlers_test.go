@@ -1,4 +1,4 @@
-package people
+package people_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"leaderboard/features"
 	"leaderboard/features/featuretest"
+	"leaderboard/features/people"
 	"leaderboard/httpapi"
 	"leaderboard/httpapi/apitest"
 	"leaderboard/internal/wire"
@@ -21,15 +22,22 @@ import (
 
 // newEnv returns an API with the routes of the feature and its Show over a fake.
 func newEnv(t testing.TB, change ...func(*httpapi.Config)) *apitest.Env {
-	shown := func(c *httpapi.Config) { c.Shows = []httpapi.Show{Show{c.Writer.(*apitest.Fake)}} }
+	return newEnvShowing(t, func(f *fake) people.Loader { return f }, change...)
+}
+
+// newEnvShowing returns the API of newEnv with another source of the profiles that are shown.
+func newEnvShowing(t testing.TB, shown func(*fake) people.Loader, change ...func(*httpapi.Config)) *apitest.Env {
+	var of *fake
+	show := func(c *httpapi.Config) { c.Shows = []httpapi.Show{people.Show{Profiles: shown(of)}} }
 	return featuretest.New(t, func(f *apitest.Fake) []httpapi.Route {
-		return Routes(httpapi.Resolver{Catalog: f}, httpapi.Reading{Rankings: f, Feed: f}, f)
-	}, append([]func(*httpapi.Config){shown}, change...)...)
+		of = newFake(f)
+		return people.Routes(httpapi.Resolver{Catalog: f}, httpapi.Reading{Rankings: f, Feed: f}, of)
+	}, append([]func(*httpapi.Config){show}, change...)...)
 }
 
 // TestExamples runs the lines for a shell of /docs that are about people.
 func TestExamples(t *testing.T) {
-	featuretest.Examples(t, Feature().Open(&features.Engine{}).Routes, func(t testing.TB) *apitest.Env {
+	featuretest.Examples(t, people.Feature().Open(&features.Engine{}).Routes, func(t testing.TB) *apitest.Env {
 		e := newEnv(t)
 		e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 		e.Put(apitest.WriteKey, "/v1/members/1", `{"display_name":"Ada"}`).Want(201)
@@ -307,11 +315,11 @@ func TestProfilesAway(t *testing.T) {
 }
 
 // lateProfiles finds profiles after longer than an answer with profiles may wait unjudged.
-type lateProfiles struct{ *apitest.Fake }
+type lateProfiles struct{ *fake }
 
 func (l lateProfiles) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
 	time.Sleep(2 * httpapi.SlowLookUp)
-	return l.Fake.ProfilesOf(ctx, members)
+	return l.fake.ProfilesOf(ctx, members)
 }
 
 // TestProfilesLate: an answer that became old while its profiles were looked up says so.
@@ -320,12 +328,13 @@ func TestProfilesLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			for _, fresh := range []bool{false, true} {
-				e := newEnv(t, func(c *httpapi.Config) {
-					f := c.Writer.(*apitest.Fake)
-					if f.Outlasted = !fresh; late {
-						c.Shows = []httpapi.Show{Show{lateProfiles{f}}}
+				e := newEnvShowing(t, func(f *fake) people.Loader {
+					if late {
+						return lateProfiles{f}
 					}
+					return f
 				})
+				e.Fake.Outlasted = !fresh
 				e.Board("classic", leaderboard.Rules{}, apitest.Classic()...)
 				for _, path := range []string{"boards/classic/top?", "boards/classic/members/4?", "rankings/top?boards=classic&"} {
 					if r := e.Get(apitest.NoKey, "/v1/"+path+"profiles=true").Want(200); r.Rows().Stale != (late && !fresh) {

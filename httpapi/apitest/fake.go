@@ -3,7 +3,6 @@ package apitest
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -82,7 +81,7 @@ func (f *Fake) Calls(method string) int {
 // Writes returns how often a method that changes something was called.
 func (f *Fake) Writes() (n int) {
 	for _, method := range []string{
-		"ChangeBoard", "DeleteBoard", "Submit", "SubmitMultiBoard", "Remove", "Hide", "Restore", "DecideHeld", "PutProfile", "PatchProfile", "ResetName",
+		"ChangeBoard", "DeleteBoard", "Submit", "SubmitMultiBoard", "Remove", "Hide", "Restore", "DecideHeld",
 		"PutFriends", "AddFriends", "RemoveFriend", "Forget", "BeginPlay", "Start",
 	} {
 		n += f.Calls(method)
@@ -111,20 +110,6 @@ func (f *Fake) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef, q 
 	if err == nil && !q.Uncached && f.Behind > 0 {
 		out.States[len(out.States)-1].Seq -= f.Behind
 		out.Entries = nil // not there yet
-	}
-	return out, err
-}
-
-func (f *Fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
-	found, err := f.Profiles(ctx, members)
-	if err == nil {
-		err = f.Enter("ProfilesOf") // after the cached profiles
-	}
-	out := make([]*leaderboard.Profile, len(members))
-	for i, member := range members { // one may be there several times, with entries on several boards
-		if at := slices.IndexFunc(found, func(p leaderboard.Profile) bool { return p.Member == member }); at >= 0 {
-			out[i] = &found[at]
-		}
 	}
 	return out, err
 }

@@ -27,9 +27,8 @@ type Model struct {
 	lastID     int64
 	changes    int64 // of boards
 
-	profiles map[string]leaderboard.Profile
-	friends  map[string]map[string]bool
-	hidden   []leaderboard.HiddenMember
+	friends map[string]map[string]bool
+	hidden  []leaderboard.HiddenMember
 
 	// OnCommit is called like store.Config.OnCommit. Set it before the first submit.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
@@ -81,7 +80,7 @@ type modelPeriod struct {
 func NewModel() *Model {
 	return &Model{
 		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, multiBoard: map[string]multiBoardKey{}, silent: map[int64]bool{},
-		profiles: map[string]leaderboard.Profile{}, friends: map[string]map[string]bool{},
+		friends: map[string]map[string]bool{},
 	}
 }
 

@@ -310,13 +310,29 @@ func (h *history) compare(t *rapid.T) {
 	questions = append(questions, h.compareMoves(t, members)...)
 	h.compareTogether(t, append(questions, leaderboard.Question{Score: &ask}))
 	h.comparePast(t, members[1])
-	h.compareFound(t)
+	h.compareMore(t)
 	dist := leaderboard.DistributionQuery{MinSeq: h.last, Buckets: rapid.IntRange(1, 9).Draw(t, "buckets")}
 	gotD, err := h.Rankings.Distribution(h.ctx, h.ref, dist)
 	wantD, _ := h.model.Distribution(h.ctx, h.modelRef, dist)
 	same(t, dist, err, gotD, wantD, func(d *leaderboard.Distribution) (leaderboard.State, any) {
 		return d.State, append([]leaderboard.Bucket{}, d.Buckets...)
 	})
+}
+
+// compareMore has the subject's own comparison look at the period.
+func (h *history) compareMore(t *rapid.T) {
+	if h.Compare == nil {
+		return
+	}
+	page, err := h.model.Page(h.ctx, h.modelRef, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranking := make([]string, len(page.Entries))
+	for i := range page.Entries {
+		ranking[i] = page.Entries[i].Member
+	}
+	h.Compare(h.ctx, t, h.ref, ranking)
 }
 
 // comparePast queries a member in all periods at once; in each the answer equals the model's at the last write.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"leaderboard/leaderboard"
 	"leaderboard/rank"
 )
@@ -60,7 +62,6 @@ type Featured interface {
 	Derived
 	Desk
 	Plays
-	People
 }
 
 var (
@@ -80,6 +81,9 @@ type Subject struct {
 	WithoutMetadata bool
 	// Metadata looks up the metadata of entries alone; nil: nothing does.
 	Metadata func(ctx context.Context, of []leaderboard.MetadataQuery) ([][]leaderboard.EntryMetadata, error)
+	// Compare compares an answer of a feature about a period with the members of its ranking in the model. The property test calls it
+	// after every step; nil: nothing is compared.
+	Compare func(ctx context.Context, t *rapid.T, ref leaderboard.PeriodRef, ranking []string)
 	// Pasts answers about the past of members; nil: Database does.
 	Pasts leaderboard.Pasts
 	// Disturb are things that may happen to a period at any time without changing an answer: a rebuild of a copy, a

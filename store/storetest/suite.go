@@ -20,7 +20,7 @@ func Run(t *testing.T, database Database) {
 		"multi-board": testMultiBoard, "multi-board keys": testMultiBoardKeys,
 		"log": testLog, "logs of several periods": testLogs, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
-		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,
+		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted, "forget": testForget,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, database) })
 	}
@@ -31,7 +31,6 @@ func Run(t *testing.T, database Database) {
 func RunFeatured(t *testing.T, database Featured) {
 	for name, test := range map[string]func(*testing.T, Featured){
 		"plays": testPlays, "plays of others": testPlaysOfOthers,
-		"forget": testForget,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, database) })
 	}

@@ -510,3 +510,46 @@ func testAsOf(t *testing.T, s Subject) {
 	b.submit(at("import", 5, 5))
 	b.page(leaderboard.PageQuery{Limit: 1000})
 }
+
+// testFriends reads some of many members: the best of them, a run further down, and one in any case.
+func testFriends(t *testing.T, s Subject) {
+	b := ladder(t, s, 60, leaderboard.Rules{})
+	many := []string{"m59", "x", "m03", "m02", "m20", "m00", "m21", "m05", "m04"}
+	for i := range leaderboard.MaxMembers - len(many) {
+		many = append(many, fmt.Sprint("friend", i))
+	}
+	for _, c := range []struct {
+		mode          leaderboard.Mode
+		limit, offset int
+		self, want    string
+	}{
+		{leaderboard.ModeStrict, 3, 0, "m02", "1/1 m00; 3/2 m02; 4/3 m03; self 3/2 m02 3"},
+		{leaderboard.ModeTied, 3, 0, "m59", "1/1 m00; 3/2 m02; 3/2 m03; self 59/8 m59 59"},
+		{leaderboard.ModeTied, 3, 2, "m00", "3/2 m03; 5/4 m04; 5/4 m05; self 1/1 m00 1"},
+		{leaderboard.ModeDense, 3, 3, "m21", "3/3 m04; 3/3 m05; 11/4 m20; self 11/4 m21 21"},
+		{leaderboard.ModeStrict, 1000, 6, "x", "22/7 m21; 60/8 m59; "},
+		{leaderboard.ModeStrict, 1, 0, "", "1/1 m00; "},
+		{leaderboard.ModeTied, 10, 8, "m20", "self 21/6 m20 21"},
+		{leaderboard.ModeTied, 10, 5000, "", ""},
+	} {
+		q := leaderboard.MembersQuery{Query: b.query(c.mode), Members: many, Limit: c.limit, Offset: c.offset, Self: c.self}
+		out, err := s.Rankings.Members(t.Context(), b.ref, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, e := range out.Entries {
+			got += fmt.Sprintf("%s/%s %s; ", rankText(c.mode, e.Ranks), rankText(c.mode, e.Position), e.Member)
+		}
+		if out.Self != nil {
+			got += fmt.Sprintf("self %s/%s %s %d", rankText(c.mode, out.Self.Ranks), rankText(c.mode, out.Self.Position), out.Self.Member, out.Self.Tied)
+		}
+		if got != c.want {
+			t.Errorf("%s, %d from %d: %s\nwant %s", c.mode, c.limit, c.offset, got, c.want)
+		}
+		if out.Ranked != 8 || len(out.NotRanked) != leaderboard.MaxMembers-8 || out.NotRanked[0] != "x" {
+			t.Errorf("%d ranked, %d not", out.Ranked, len(out.NotRanked))
+		}
+		b.checkState(out.State)
+	}
+}

@@ -31,7 +31,6 @@ type Added struct {
 	Derived
 	Desk
 	Plays
-	People
 }
 
 // Derived keeps derived boards up to date with their sources.
@@ -52,17 +51,6 @@ type Desk interface {
 // Plays begins plays.
 type Plays interface {
 	BeginPlay(ctx context.Context, board leaderboard.Board, member string) (leaderboard.Play, error)
-}
-
-// People keeps the profiles of members, and finds members.
-type People interface {
-	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
-	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
-	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
-	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
-	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
-	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
-	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
 }
 
 // Of returns a store as one Database, with the parts of features: operations of missing features must not be called.

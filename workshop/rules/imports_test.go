@@ -73,7 +73,7 @@ func importRules() []importRule {
 		{dir: "store/internal/sweep", may: []string{nounsPkg, mysqlPkg, entriesPkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{dir: "internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", mysqlPkg}},
 		{dir: "store/storetest/dbtest", may: []string{nounsPkg, "leaderboard/store", "leaderboard/migrations", "leaderboard/internal/testenv", "github.com/go-sql-driver/mysql"}},
-		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "leaderboard/internal/names", "pgregory.net/rapid"}},
+		{dir: "store/storetest", may: []string{nounsPkg, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
 			dir:    "cache",
 			may:    []string{nounsPkg, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/feed", "leaderboard/cache/resident", "leaderboard/internal/bounded", tracePkg, "golang.org/x/sync/..."},
@@ -130,10 +130,12 @@ func featureRules() []importRule {
 				"leaderboard/api", "leaderboard/features", "leaderboard/httpapi", "leaderboard/store", storeCommit, nounsPkg, rankPkg, mysqlPkg, entriesPkg, boardsPkg, auditPkg, outboxPkg, guardPkg, wirePkg,
 				"leaderboard/cache", "leaderboard/cache/feed", "leaderboard/internal/bounded", "leaderboard/internal/csvcell", "leaderboard/internal/names", oidcPkg, "leaderboard/internal/settings", "leaderboard/internal/dialer", "leaderboard/internal/varint", tracePkg, "leaderboard/docs", "golang.org/x/sync/...", "github.com/golang-jwt/jwt/v5", "golang.org/x/oauth2", "golang.org/x/image/...", "golang.org/x/text/...", "github.com/klauspost/compress/gzip", "github.com/yuin/goldmark/...", sqlxPkg, redisPkg, prometheus, "github.com/go-json-experiment/json/...",
 			},
-			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "leaderboard/internal/apidoc", "go.yaml.in/yaml/v3", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
+			inTest: []string{path.Join("leaderboard/features", f.Name(), f.Name()+"test"), plansPkg, "leaderboard/migrations", "leaderboard/httpapi/apitest", "leaderboard/features/featuretest", "leaderboard/cache/cachetest", "leaderboard/internal/apidoc", "go.yaml.in/yaml/v3", "github.com/go-sql-driver/mysql"}, // a Redis Cluster that it plays
 		})
 	}
 	return append(rules, importRule{
+		dir: "features/people/peopletest", may: []string{"leaderboard/features/people", nounsPkg, "leaderboard/store/storetest", "leaderboard/internal/names", "pgregory.net/rapid"},
+	}, importRule{
 		dir: "features/featuretest", may: []string{"leaderboard/features", "leaderboard/httpapi", "leaderboard/httpapi/apitest", "leaderboard/store", "leaderboard/store/storetest/dbtest"}, inTest: []string{"leaderboard/api"},
 	})
 }

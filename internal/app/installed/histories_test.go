@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"leaderboard/features/metadata"
+	"leaderboard/features/people/peopletest"
 	"leaderboard/features/plays"
 	"leaderboard/features/review"
 	"leaderboard/leaderboard"
@@ -24,9 +25,9 @@ func featured(t testing.TB, dsn string, change func(*store.Config)) (*store.Stor
 		}
 	})
 	s := whole.Store
-	all := storetest.Of(s, storetest.Added{Desk: review.NewStore(s.Database(), s.Writer), Plays: plays.NewStore(s.Database()), People: whole.people()})
+	all := storetest.Of(s, storetest.Added{Desk: review.NewStore(s.Database(), s.Writer), Plays: plays.NewStore(s.Database())})
 	bodies := metadata.NewStore(s.Database(), func(ctx context.Context, ask func(context.Context) error) error { return ask(ctx) })
-	return s, storetest.Subject{Database: all, Featured: all, Rankings: s.Entries, Metadata: bodies.Metadata}
+	return s, storetest.Subject{Database: all, Featured: all, Rankings: s.Entries, Metadata: bodies.Metadata, Compare: peopletest.CompareFound(whole.people())}
 }
 
 // everywhere gives every period that has an entry an index, with few entries per bucket.

@@ -1,107 +1,12 @@
 package storetest
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
-	"leaderboard/internal/names"
 	"leaderboard/leaderboard"
 )
-
-// PutProfile is the model of people.Store.PutProfile.
-func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error) {
-	defer m.leave()
-	if err := m.enter(ctx, "PutProfile"); err != nil {
-		return p, false, err
-	}
-	if broken := p.Check(); broken != nil {
-		return p, false, broken
-	}
-	if p.Attributes == "" {
-		p.Attributes = leaderboard.NoAttributes
-	}
-	p.ResetNames = m.profiles[p.Member].ResetNames
-	return m.putProfile(ctx, p)
-}
-
-// PatchProfile is the model of people.Store.PatchProfile.
-func (m *Model) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
-	defer m.leave()
-	if err := m.enter(ctx, "PatchProfile"); err != nil {
-		return leaderboard.Profile{}, false, err
-	}
-	p, ok := m.profiles[member]
-	if !ok {
-		p = leaderboard.Profile{Member: member, Attributes: leaderboard.NoAttributes}
-	}
-	p, err := p.Patch(change)
-	if err != nil {
-		return p, false, err
-	}
-	return m.putProfile(ctx, p)
-}
-
-// ResetName is the model of people.Store.ResetName.
-func (m *Model) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
-	defer m.leave()
-	if err := m.enter(ctx, "ResetName"); err != nil {
-		return leaderboard.Profile{}, err
-	}
-	if broken := r.Check(); broken != nil {
-		return leaderboard.Profile{}, broken
-	}
-	p, ok := m.profiles[r.Member]
-	if !ok {
-		return p, leaderboard.ErrProfileNotFound
-	}
-	if p.DisplayName == "" {
-		return p, nil
-	}
-	p, _, err := m.putProfile(ctx, p.ResetName())
-	return p, err
-}
-
-func (m *Model) putProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
-	if p, err = p.CheckName(leaderboard.CallerOf(ctx).Admin); err != nil {
-		return p, false, err
-	}
-	old, ok := m.profiles[p.Member]
-	if p.UpdatedTime = old.UpdatedTime; !ok || old != p {
-		p.UpdatedTime = m.clock()
-	}
-	m.profiles[p.Member] = p
-	return p, !ok, nil
-}
-
-// Profile is the model of people.Store.Profile.
-func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
-	found, err := m.Profiles(ctx, []string{member})
-	if err == nil && len(found) == 0 {
-		err = leaderboard.ErrProfileNotFound
-	}
-	if err != nil {
-		return leaderboard.Profile{}, err
-	}
-	return found[0], nil
-}
-
-// Profiles is the model of people.Store.Profiles.
-func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
-	defer m.leave()
-	if err := m.enter(ctx, "Profiles"); err != nil {
-		return nil, err
-	}
-	var found []leaderboard.Profile
-	for _, member := range members {
-		if p, ok := m.profiles[member]; ok {
-			found = append(found, p)
-		}
-	}
-	return found, nil
-}
 
 // PutFriends makes the members given the friends of member, and returns how many there are.
 func (m *Model) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
@@ -191,7 +96,6 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 			m.removeEntry(b, p, member, actor)
 		}
 	}
-	delete(m.profiles, member)
 	delete(m.friends, member)
 	for _, list := range m.friends {
 		delete(list, member)
@@ -258,67 +162,17 @@ func (m *Model) memberData(ctx context.Context, member string) (out []leaderboar
 	return out, nil
 }
 
-// SearchMembers is the model of people.Store.SearchMembers.
-func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
-	defer m.leave()
-	if err := m.enter(ctx, "SearchMembers"); err != nil {
-		return out, err
-	}
-	for member := range m.known() {
-		p, has := m.profiles[member]
-		key, after, prefix := member, q.AfterMember, q.Prefix
-		if q.ByName {
-			key, after, prefix = leaderboard.FoldName(p.DisplayName)+"\x00"+member, q.AfterName+"\x00"+q.AfterMember, leaderboard.FoldName(q.Prefix)
-		}
-		if q.ByName && p.DisplayName == "" || !strings.HasPrefix(key, prefix) || key <= after {
-			continue
-		}
-		found := leaderboard.FoundMember{Member: member}
-		if has {
-			found.Profile = &p
-		}
-		out.Members = append(out.Members, found)
-	}
-	slices.SortFunc(out.Members, func(a, b leaderboard.FoundMember) int {
-		byName := 0
-		if q.ByName {
-			byName = strings.Compare(leaderboard.FoldName(a.Profile.DisplayName), leaderboard.FoldName(b.Profile.DisplayName))
-		}
-		return cmp.Or(byName, strings.Compare(a.Member, b.Member))
-	})
-	out.Members = out.Members[:min(len(out.Members), q.Limit)]
-	return out, nil
-}
-
-// FindMembers is the model of people.Store.FindMembers.
-func (m *Model) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
-	defer m.leave()
-	if err := m.enter(ctx, "FindMembers"); err != nil || m.periods[q.Period] == nil {
-		return out, err
-	}
-	search := names.NewSearch(&q)
-	for member := range m.periods[q.Period].entries {
-		search.Add(leaderboard.ShownName{Folded: leaderboard.FoldName(m.profiles[member].DisplayName), Member: member})
-	}
-	out.Members = search.Found()
-	return out, nil
-}
-
-// known returns the members that have a profile, are hidden, or have an entry in an open period.
-func (m *Model) known() map[string]bool {
-	known := map[string]bool{}
-	for member := range m.profiles {
-		known[member] = true
-	}
-	for i := range m.hidden {
-		known[m.hidden[i].Member] = true
-	}
+// Playing returns the members with a visible entry in some periods, each once.
+func (m *Model) Playing(in func(*leaderboard.Period) bool) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	playing := map[string]bool{}
 	for _, p := range m.periods {
-		if p.State == leaderboard.PeriodStateOpen {
+		if in(&p.Period) {
 			for member := range p.entries {
-				known[member] = true
+				playing[member] = true
 			}
 		}
 	}
-	return known
+	return slices.Sorted(maps.Keys(playing))
 }
