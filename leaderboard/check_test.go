@@ -14,7 +14,6 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 	rules, bad := leaderboard.Rules{}.WithDefaults(), leaderboard.Rules{Order: "up"}.WithDefaults()
 	derived := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "a"}}}}
 	ordinary := func(string) (leaderboard.SourceBoard, bool) { return leaderboard.SourceBoard{}, false }
-	profile, nameless := leaderboard.Profile{Member: "m"}, leaderboard.Profile{}
 	hide, restore := leaderboard.HideRequest{Member: "m", Reason: "r"}, leaderboard.HideRequest{}
 	combined := []leaderboard.PeriodRef{{Board: "a", Rules: &rules}}
 	fields := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 8}}}
@@ -39,8 +38,6 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 		"Rules.Apply":              {apply("m"), apply("")},
 		"HideRequest.Check":        {hide.Check(), restore.Check()},
 		"HideRequest.CheckRestore": {hide.CheckRestore(), restore.CheckRestore()},
-		"Profile.Check":            {profile.Check(), nameless.Check()},
-		"ParseAttributes":          {second(leaderboard.ParseAttributes(nil)), second(leaderboard.ParseAttributes([]byte("[]")))},
 		"Tiebreak.Pack":            {second(fields.Pack(map[string]int64{"level": 1})), second(fields.Pack(nil))},
 		"Tiebreak.Resolve":         {second(fields.Resolve(nil, map[string]int64{"level": 1}, nil)), second(fields.Resolve(nil, nil, nil))},
 		"Calendar.Outside":         {calendar.Outside(1), calendar.Outside(2)},

@@ -17,7 +17,7 @@
 //	board_check.go, derive_check.go, conflict.go    which rules are valid, and which can be changed
 //	query.go, past.go, combined.go, move.go, answered.go  questions and answers
 //	copy.go, derivation.go, run.go, status.go       states of copies and of derived boards, records of work, how boards stand
-//	people.go, hidden.go, audit.go                  profiles, friends, erasure, hidden members, the record of changes
+//	friends.go, hidden.go, audit.go                 lists of friends, hidden members, the record of changes
 //	event.go                                        the events of changes
-//	member_data.go                                  all that is stored of a member
+//	member_data.go                                  all that is stored of a member, and its erasure
 package leaderboard

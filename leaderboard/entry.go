@@ -32,7 +32,7 @@ func CheckMember(id string) error {
 	case id == "." || id == "..":
 		return invalidMember("a member id is not . or .., which a path cannot name")
 	}
-	if at := strings.IndexFunc(id, isControl); at >= 0 {
+	if at := strings.IndexFunc(id, IsControl); at >= 0 {
 		r, _ := utf8.DecodeRuneInString(id[at:])
 		return invalidMember(fmt.Sprintf("a member id has no control characters, this one has %U", r))
 	}
@@ -41,8 +41,8 @@ func CheckMember(id string) error {
 
 func invalidMember(detail string) error { return &RuleError{Code: CodeInvalidMember, Detail: detail} }
 
-// isControl reports whether r is a control character, breaks a line, or changes the direction of the text around it.
-func isControl(r rune) bool {
+// IsControl reports whether a rune is a control character, breaks a line, or changes the direction of the text around it.
+func IsControl(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
 	}

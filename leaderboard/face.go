@@ -28,7 +28,7 @@ func (f *Face) check(fail failFunc) {
 	if f == nil {
 		return
 	}
-	if strings.ContainsFunc(f.Footer, isControl) {
+	if strings.ContainsFunc(f.Footer, IsControl) {
 		fail("/face/footer", "want one line, without control characters")
 	}
 }

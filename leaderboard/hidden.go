@@ -25,17 +25,18 @@ type HideRequest struct {
 
 // Check returns a RuleError when a request to hide is invalid.
 func (r *HideRequest) Check() error {
-	return checkReason(CodeInvalidHide, "a member is hidden for a reason", r.Member, r.Reason, r.Actor, true)
+	return CheckReason(CodeInvalidHide, "a member is hidden for a reason", r.Member, r.Reason, r.Actor)
 }
 
 // CheckRestore returns a RuleError when a request to restore is invalid.
 func (r *HideRequest) CheckRestore() error {
-	return checkReason(CodeInvalidHide, "", r.Member, r.Reason, r.Actor, false)
+	return CheckReason(CodeInvalidHide, "", r.Member, r.Reason, r.Actor)
 }
 
-// checkReason returns a RuleError when what an admin says of a member is invalid; why says that it needs a reason.
-func checkReason(code, why, member, reason, actor string, needed bool) error {
-	if needed && reason == "" {
+// CheckReason returns a RuleError with a code when an action of an admin on a member has an invalid member, reason or actor. A reason
+// that is missing has the detail why; "" needs none.
+func CheckReason(code, why, member, reason, actor string) error {
+	if why != "" && reason == "" {
 		return &RuleError{Code: code, Detail: why, Fields: []FieldError{{Pointer: "/reason", Detail: "want 1 byte at least"}}}
 	}
 	if err := CheckMember(member); err != nil {
@@ -106,7 +107,11 @@ func (m *Moderation) Check() error {
 	if bad != nil {
 		return &RuleError{Code: CodeInvalidHide, Detail: "the moderation is not valid", Fields: bad[:min(len(bad), 100)]}
 	}
-	return checkReason(CodeInvalidHide, "a member is hidden for a reason", m.Members[0], m.Reason, m.Actor, m.Action == ModerationActionHide)
+	one := HideRequest{Member: m.Members[0], Reason: m.Reason, Actor: m.Actor}
+	if m.Action == ModerationActionHide {
+		return one.Check()
+	}
+	return one.CheckRestore()
 }
 
 // HiddenMember is a member that is hidden, on one board or everywhere.

@@ -20,3 +20,11 @@ type MemberEntry struct {
 	// Metadata is a JSON object; "": none.
 	Metadata string
 }
+
+// Erasure is the progress of the removal of a member from everywhere.
+type Erasure struct {
+	Member    string
+	Done      bool   // all that is left ages out: the change log, the receipts of idempotency keys
+	Entries   int64  // removed so far, in all periods of all boards
+	StartedAt Micros // database clock
+}

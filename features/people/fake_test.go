@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"leaderboard/features/people"
 	"leaderboard/features/people/peopletest"
 	"leaderboard/httpapi/apitest"
-	"leaderboard/leaderboard"
 )
 
 // fake is the model of profiles on the fake of the API.
@@ -17,14 +17,14 @@ type fake struct {
 
 func newFake(f *apitest.Fake) *fake { return &fake{peopletest.NewModel(f.Model), f} }
 
-func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
+func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*people.Profile, error) {
 	found, err := f.Profiles(ctx, members)
 	if err == nil {
 		err = f.api.Enter("ProfilesOf") // after the cached profiles
 	}
-	out := make([]*leaderboard.Profile, len(members))
+	out := make([]*people.Profile, len(members))
 	for i, member := range members { // one may be there several times, with entries on several boards
-		if at := slices.IndexFunc(found, func(p leaderboard.Profile) bool { return p.Member == member }); at >= 0 {
+		if at := slices.IndexFunc(found, func(p people.Profile) bool { return p.Member == member }); at >= 0 {
 			out[i] = &found[at]
 		}
 	}

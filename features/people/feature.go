@@ -1,5 +1,6 @@
 // Package people keeps the profiles of members, shows them next to entries, and finds members.
 //
+//	profile.go, query.go               the nouns and their rules
 //	store.go, search.go                profiles in the database, and the search for members
 //	show.go                            profiles next to entries
 //	handlers.go, find.go               routes

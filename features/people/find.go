@@ -14,7 +14,7 @@ import (
 // find answers GET /v1/boards/{board}/members: the entries of members whose shown name begins with q. If q is too short for a
 // search, the name has to be q. A cursor only has names of members on the board.
 func (h *handlers) find(c *httpapi.Call) error {
-	q := leaderboard.ShownQuery{Limit: int(c.Params.Integer("limit")) + 1, Prefix: prefixParam(c)}
+	q := ShownQuery{Limit: int(c.Params.Integer("limit")) + 1, Prefix: prefixParam(c)}
 	q.Whole = !names.Enough(q.Prefix)
 	cursor := c.Params.Text("cursor")
 	on, err := h.Target(c)
@@ -45,14 +45,14 @@ func (h *handlers) find(c *httpapi.Call) error {
 // prefixParam returns the parameter q of a search on a board.
 func prefixParam(c *httpapi.Call) string {
 	prefix := c.Params.Text("q")
-	if strings.TrimSpace(prefix) == "" || len(prefix) > leaderboard.MaxDisplayName {
-		c.Params.BadParam("q", fmt.Sprintf("want the beginning of a name, of at most %d bytes", leaderboard.MaxDisplayName))
+	if strings.TrimSpace(prefix) == "" || len(prefix) > MaxDisplayName {
+		c.Params.BadParam("q", fmt.Sprintf("want the beginning of a name, of at most %d bytes", MaxDisplayName))
 	}
 	return prefix
 }
 
 // sendFound answers with the entries of members, in their order, at one state. Members without an entry in it are left out.
-func (h *handlers) sendFound(c *httpapi.Call, on *httpapi.Target, found *leaderboard.ShownMembers, next string) error {
+func (h *handlers) sendFound(c *httpapi.Call, on *httpapi.Target, found *ShownMembers, next string) error {
 	ids := make([]string, len(found.Members))
 	for i := range ids {
 		ids[i] = found.Members[i].Member

@@ -13,6 +13,7 @@ import (
 
 	"leaderboard/api"
 	"leaderboard/httpapi"
+	"leaderboard/internal/names"
 	"leaderboard/internal/wire"
 	"leaderboard/leaderboard"
 )
@@ -20,19 +21,19 @@ import (
 // People keeps the profiles of members, and finds members.
 type People interface {
 	// Profile returns the profile of a member. Errors: ErrProfileNotFound.
-	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	Profile(ctx context.Context, member string) (Profile, error)
 	// PutProfile sets the whole profile of a member and returns the stored profile; created reports whether the member had no
 	// profile. Errors: *leaderboard.RuleError.
-	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
+	PutProfile(ctx context.Context, p Profile) (out Profile, created bool, err error)
 	// PatchProfile changes a part of a member's profile, or of an empty profile, in one step. Errors as of PutProfile.
-	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
+	PatchProfile(ctx context.Context, member string, change ProfilePatch) (out Profile, created bool, err error)
 	// ResetName takes a display name away, which PutProfile and PatchProfile then give again for admins only. Errors:
 	// ErrProfileNotFound, *leaderboard.RuleError.
-	ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error)
+	ResetName(ctx context.Context, r NameReset) (Profile, error)
 	// SearchMembers finds members, whether they have entries or not; the work is bounded.
-	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
+	SearchMembers(ctx context.Context, q MemberQuery) (FoundMembers, error)
 	// FindMembers finds members with an entry in a period by their shown names; the work is bounded.
-	FindMembers(ctx context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error)
+	FindMembers(ctx context.Context, q ShownQuery) (ShownMembers, error)
 }
 
 // handlers serve the profiles of members, and find members.
@@ -63,7 +64,7 @@ type profileBody struct {
 }
 
 // showProfile shows all of a profile, which is for admins.
-func showProfile(p *leaderboard.Profile) api.Profile {
+func showProfile(p *Profile) api.Profile {
 	out := api.Profile{Member: p.Member, DisplayName: p.DisplayName, AvatarURL: p.AvatarURL, Attributes: []byte(p.Attributes), UpdatedTime: p.UpdatedTime.Time()}
 	if p.ResetNames != "" {
 		out.ResetNames = strings.Split(p.ResetNames, "\n")
@@ -73,9 +74,9 @@ func showProfile(p *leaderboard.Profile) api.Profile {
 
 // search answers GET /v1/members: the members whose id or name begins with q.
 func (h *handlers) search(c *httpapi.Call) error {
-	q := leaderboard.MemberQuery{Limit: int(c.Params.Integer("limit")) + 1}
-	if q.Prefix, _ = c.Params.Query.Get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
-		c.Params.BadParam("q", fmt.Sprintf("want at most %d bytes", leaderboard.MaxDisplayName))
+	q := MemberQuery{Limit: int(c.Params.Integer("limit")) + 1}
+	if q.Prefix, _ = c.Params.Query.Get("q"); len(q.Prefix) > MaxDisplayName {
+		c.Params.BadParam("q", fmt.Sprintf("want at most %d bytes", MaxDisplayName))
 	}
 	switch by, given := c.Params.Query.Get("by"); {
 	case by == "name":
@@ -107,7 +108,7 @@ func (h *handlers) search(c *httpapi.Call) error {
 			last := &found.Members[i-1]
 			after := last.Member
 			if q.ByName {
-				after = leaderboard.FoldName(last.Profile.DisplayName) + "\x00" + after
+				after = names.Fold(last.Profile.DisplayName) + "\x00" + after
 			}
 			out.NextCursor = of.Cursor(after)
 			break
@@ -143,7 +144,7 @@ type reasonBody struct {
 
 // resetName answers POST /v1/members/{member}/reset-name.
 func (h *handlers) resetName(c *httpapi.Call) error {
-	r := leaderboard.NameReset{Member: c.Params.Member()}
+	r := NameReset{Member: c.Params.Member()}
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (h *handlers) resetName(c *httpapi.Call) error {
 
 // put answers PUT /v1/members/{member}: 201 when the member had no profile.
 func (h *handlers) put(c *httpapi.Call) error {
-	p := leaderboard.Profile{Member: c.Params.Member()}
+	p := Profile{Member: c.Params.Member()}
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (h *handlers) put(c *httpapi.Call) error {
 	}
 	p.DisplayName, p.AvatarURL = body.DisplayName, body.AvatarURL
 	var err error
-	if p.Attributes, err = leaderboard.ParseAttributes(body.Attributes); err != nil {
+	if p.Attributes, err = ParseAttributes(body.Attributes); err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
@@ -184,8 +185,8 @@ func (h *handlers) put(c *httpapi.Call) error {
 	return sendProfile(c, &p, created)
 }
 
-// profilePatch is the body of PATCH /v1/members/{member}, a merge patch (RFC 7396): an omitted member stays, null is empty.
-type profilePatch struct {
+// patchBody is the body of PATCH /v1/members/{member}, a merge patch (RFC 7396): an omitted member stays, null is empty.
+type patchBody struct {
 	DisplayName patchedText    `json:"display_name"`
 	AvatarURL   patchedText    `json:"avatar_url"`
 	Attributes  jsontext.Value `json:"attributes"`
@@ -209,11 +210,11 @@ func (h *handlers) patch(c *httpapi.Call) error {
 	if err := c.Params.BadInput(); err != nil {
 		return err
 	}
-	var body profilePatch
+	var body patchBody
 	if err := c.Decode(&body, false, nil); err != nil {
 		return err
 	}
-	p, created, err := h.people.PatchProfile(c.Ctx, id, leaderboard.ProfilePatch{
+	p, created, err := h.people.PatchProfile(c.Ctx, id, ProfilePatch{
 		DisplayName: body.DisplayName.given, AvatarURL: body.AvatarURL.given, Attributes: body.Attributes,
 	})
 	if err != nil {
@@ -222,7 +223,7 @@ func (h *handlers) patch(c *httpapi.Call) error {
 	return sendProfile(c, &p, created)
 }
 
-func sendProfile(c *httpapi.Call, p *leaderboard.Profile, created bool) error {
+func sendProfile(c *httpapi.Call, p *Profile, created bool) error {
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated

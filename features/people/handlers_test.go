@@ -317,7 +317,7 @@ func TestProfilesAway(t *testing.T) {
 // lateProfiles finds profiles after longer than an answer with profiles may wait unjudged.
 type lateProfiles struct{ *fake }
 
-func (l lateProfiles) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
+func (l lateProfiles) ProfilesOf(ctx context.Context, members []string) ([]*people.Profile, error) {
 	time.Sleep(2 * httpapi.SlowLookUp)
 	return l.fake.ProfilesOf(ctx, members)
 }

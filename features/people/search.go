@@ -6,17 +6,16 @@ import (
 
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/names"
-	"leaderboard/leaderboard"
 )
 
 // searchedTogether is how many periods one statement searches.
 const searchedTogether = 100
 
 // SearchMembers finds members. By name it searches the profiles. By id it finds members that have a profile, are hidden
-// somewhere, or have an entry in one of the first leaderboard.MaxSearched open periods, beginning with periods without an end.
+// somewhere, or have an entry in one of the first MaxSearched open periods, beginning with periods without an end.
 // Each search reads at most q.Limit rows from the beginning of a range of an index. Errors: ErrUnavailable.
-func (s *Store) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error) {
-	var out leaderboard.FoundMembers
+func (s *Store) SearchMembers(ctx context.Context, q MemberQuery) (FoundMembers, error) {
+	var out FoundMembers
 	var err error
 	if q.ByName {
 		out, err = s.membersByName(ctx, q)
@@ -26,20 +25,20 @@ func (s *Store) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (l
 	return out, mysql.Translate(ctx, "search members", err)
 }
 
-func (s *Store) membersByName(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
+func (s *Store) membersByName(ctx context.Context, q MemberQuery) (out FoundMembers, err error) {
 	var rows []profileRow
 	if err = s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(namesText(profileColumns, q))); err != nil {
 		return out, err
 	}
 	for i := range rows {
 		p := rows[i].profile()
-		out.Members = append(out.Members, leaderboard.FoundMember{Member: p.Member, Profile: &p})
+		out.Members = append(out.Members, FoundMember{Member: p.Member, Profile: &p})
 	}
 	return out, nil
 }
 
-func namesText(columns string, q leaderboard.MemberQuery) string {
-	prefix := leaderboard.FoldName(q.Prefix)
+func namesText(columns string, q MemberQuery) string {
+	prefix := names.Fold(q.Prefix)
 	t := (&mysql.Text{}).Str("SELECT " + columns + " FROM profiles FORCE INDEX (profiles_name) WHERE ")
 	if q.AfterName != "" {
 		t.Str("(name_key > ").Hex(q.AfterName).Str(" OR name_key = ").Hex(q.AfterName).Str(" AND member > ").Hex(q.AfterMember).Str(")")
@@ -59,13 +58,13 @@ func beyond(column, prefix string) string {
 	return (&mysql.Text{}).Str(" AND " + column + " < ").HexBytes(end).String()
 }
 
-func (s *Store) membersByID(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
+func (s *Store) membersByID(ctx context.Context, q MemberQuery) (out FoundMembers, err error) {
 	var periods []int64
-	if err = s.db.Pool.SelectContext(ctx, &periods, s.db.Limited(openPeriods), leaderboard.MaxSearched+1); err != nil {
+	if err = s.db.Pool.SelectContext(ctx, &periods, s.db.Limited(openPeriods), MaxSearched+1); err != nil {
 		return out, err
 	}
-	if len(periods) > leaderboard.MaxSearched {
-		out.Partial, periods = true, periods[:leaderboard.MaxSearched]
+	if len(periods) > MaxSearched {
+		out.Partial, periods = true, periods[:MaxSearched]
 	}
 	texts := []string{idsText("profiles", nil, q), idsText("hidden_members", nil, q)}
 	for part := range slices.Chunk(periods, searchedTogether) {
@@ -88,12 +87,12 @@ func (s *Store) membersByID(ctx context.Context, q leaderboard.MemberQuery) (out
 	if err != nil {
 		return out, err
 	}
-	byMember := make(map[string]*leaderboard.Profile, len(profiles))
+	byMember := make(map[string]*Profile, len(profiles))
 	for i := range profiles {
 		byMember[profiles[i].Member] = &profiles[i]
 	}
 	for _, id := range ids {
-		out.Members = append(out.Members, leaderboard.FoundMember{Member: id, Profile: byMember[id]})
+		out.Members = append(out.Members, FoundMember{Member: id, Profile: byMember[id]})
 	}
 	return out, nil
 }
@@ -102,7 +101,7 @@ func (s *Store) membersByID(ctx context.Context, q leaderboard.MemberQuery) (out
 const openPeriods = "SELECT id FROM periods FORCE INDEX (periods_end) WHERE state = 'open' ORDER BY ends_at, id LIMIT ?"
 
 // idsText selects the next ids of members from a table; of entries, from each of some periods.
-func idsText(table string, periods []int64, q leaderboard.MemberQuery) string {
+func idsText(table string, periods []int64, q MemberQuery) string {
 	limit, t := int64(max(0, q.Limit)), &mysql.Text{}
 	part := func(index, where string) {
 		t.Str("SELECT DISTINCT member FROM " + table + " FORCE INDEX (" + index + ") WHERE " + where + "member > ").Hex(q.AfterMember)
@@ -135,15 +134,15 @@ func idsText(table string, periods []int64, q leaderboard.MemberQuery) string {
 const shownTogether = 500
 
 // FindMembers finds members with an entry in a period by their shown names. It reads all names of a period of at most
-// leaderboard.MaxNamesRead entries. For a larger one it reads at most leaderboard.MaxShownSearched names from the beginning of a range of an
+// MaxNamesRead entries. For a larger one it reads at most MaxShownSearched names from the beginning of a range of an
 // index, then as many ids of entries. Entries of hidden members are in no period. Errors: ErrUnavailable.
-func (s *Store) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
+func (s *Store) FindMembers(ctx context.Context, q ShownQuery) (out ShownMembers, err error) {
 	err = s.alone(ctx, func(ctx context.Context) error {
 		var entries []int64
 		if err = s.db.Pool.SelectContext(ctx, &entries, s.db.Limited(entriesOf), q.Period); err != nil || len(entries) == 0 {
 			return mysql.Translate(ctx, "find members", err)
 		}
-		if entries[0] <= leaderboard.MaxNamesRead {
+		if entries[0] <= MaxNamesRead {
 			out, err = s.findByWords(ctx, &q)
 		} else {
 			out, err = s.findByBeginning(ctx, q)
@@ -156,8 +155,8 @@ func (s *Store) FindMembers(ctx context.Context, q leaderboard.ShownQuery) (out 
 const entriesOf = "SELECT entry_count FROM periods FORCE INDEX (PRIMARY) WHERE id = ? LIMIT 1"
 
 // findByWords reads all names of a period.
-func (s *Store) findByWords(ctx context.Context, q *leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
-	search, last := names.NewSearch(q), ""
+func (s *Store) findByWords(ctx context.Context, q *ShownQuery) (out ShownMembers, err error) {
+	search, last := names.NewSearch(q.Prefix, q.Whole, q.After, q.Limit), ""
 	for {
 		var rows []struct {
 			Member []byte `db:"member"`
@@ -168,10 +167,10 @@ func (s *Store) findByWords(ctx context.Context, q *leaderboard.ShownQuery) (out
 		}
 		for i := range rows {
 			last = string(rows[i].Member)
-			search.Add(leaderboard.ShownName{Folded: string(rows[i].Name), Member: last})
+			search.Add(names.Name{Folded: string(rows[i].Name), Member: last})
 		}
 		if len(rows) < readTogether {
-			return leaderboard.ShownMembers{Members: search.Found()}, nil
+			return ShownMembers{Members: search.Found()}, nil
 		}
 	}
 }
@@ -187,17 +186,17 @@ func shownNames(period int64, after string) string {
 }
 
 // findByBeginning reads the names of all members that begin with the prefix, and keeps the names of members in the period.
-func (s *Store) findByBeginning(ctx context.Context, q leaderboard.ShownQuery) (out leaderboard.ShownMembers, err error) {
-	ask := leaderboard.MemberQuery{Prefix: q.Prefix, Limit: shownTogether}
+func (s *Store) findByBeginning(ctx context.Context, q ShownQuery) (out ShownMembers, err error) {
+	ask := MemberQuery{Prefix: q.Prefix, Limit: shownTogether}
 	named := shownPart{ // members with a display name, if they have an entry
-		next: func(after leaderboard.ShownName) string {
+		next: func(after names.Name) string {
 			ask.ByName, ask.AfterName, ask.AfterMember = true, after.Folded, after.Member
 			return namesText("name_key, member", ask)
 		},
 		among: func(members []string) string { return presentText(q.Period, members) }, wanted: true,
 	}
 	nameless := shownPart{ // members with an entry, if they have no display name
-		next: func(after leaderboard.ShownName) string {
+		next: func(after names.Name) string {
 			ask.ByName, ask.AfterName, ask.AfterMember = false, "", after.Member
 			return idsText("entries", []int64{q.Period}, ask)
 		},
@@ -207,22 +206,22 @@ func (s *Store) findByBeginning(ctx context.Context, q leaderboard.ShownQuery) (
 		if err := s.findShown(ctx, &named, &q, &out); err != nil {
 			return out, mysql.Translate(ctx, "find members", err)
 		}
-		q.After = leaderboard.ShownName{}
+		q.After = names.Name{}
 	}
 	return out, mysql.Translate(ctx, "find members", s.findShown(ctx, &nameless, &q, &out))
 }
 
 // shownPart is members in the order of their shown names.
 type shownPart struct {
-	next   func(after leaderboard.ShownName) string // selects the next shownTogether
-	among  func(members []string) string            // selects some of these
-	wanted bool                                     // those are found; otherwise the others
+	next   func(after names.Name) string // selects the next shownTogether
+	among  func(members []string) string // selects some of these
+	wanted bool                          // those are found; otherwise the others
 }
 
 // findShown adds the members of a part until there are as many as are asked for, or too many were looked at.
-func (s *Store) findShown(ctx context.Context, p *shownPart, q *leaderboard.ShownQuery, out *leaderboard.ShownMembers) error {
+func (s *Store) findShown(ctx context.Context, p *shownPart, q *ShownQuery, out *ShownMembers) error {
 	after := q.After
-	for range leaderboard.MaxShownSearched / shownTogether {
+	for range MaxShownSearched / shownTogether {
 		if len(out.Members) == q.Limit {
 			return nil
 		}
@@ -242,8 +241,8 @@ func (s *Store) findShown(ctx context.Context, p *shownPart, q *leaderboard.Show
 			return err
 		}
 		for i, member := range members {
-			after = leaderboard.ShownName{Folded: string(rows[i].Name), Member: member}
-			if q.Whole && after.Folded != leaderboard.FoldName(q.Prefix) && (after.Folded != "" || member != q.Prefix) {
+			after = names.Name{Folded: string(rows[i].Name), Member: member}
+			if q.Whole && after.Folded != names.Fold(q.Prefix) && (after.Folded != "" || member != q.Prefix) {
 				return nil // longer names come after it
 			}
 			if some[member] == p.wanted {

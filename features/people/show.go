@@ -13,7 +13,7 @@ import (
 type Loader interface {
 	// ProfilesOf returns the profiles of members in their order, nil for a member without one. They may be half a minute old,
 	// unless they were changed here. With an error they are the cached ones, of any age.
-	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
+	ProfilesOf(ctx context.Context, members []string) ([]*Profile, error)
 }
 
 // Show shows the profiles of members next to entries.
@@ -42,7 +42,7 @@ func (s Show) Find(ctx context.Context, a *httpapi.Shown) (httpapi.Extra, error)
 }
 
 // shownProfiles are the profiles of an answer's entries, nil for a member without one.
-type shownProfiles []*leaderboard.Profile
+type shownProfiles []*Profile
 
 // AddTo implements httpapi.Extra: a profile can change when the entries do not.
 func (list shownProfiles) AddTo(etag wire.ETag) wire.ETag {

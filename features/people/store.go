@@ -14,6 +14,7 @@ import (
 	"leaderboard/cache"
 	"leaderboard/internal/audit"
 	"leaderboard/internal/mysql"
+	"leaderboard/internal/names"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
 )
@@ -31,12 +32,12 @@ type profileRow struct {
 const profileColumns = "member, display_name, avatar_url, attributes, reset_names, updated_at"
 
 // nameKey returns the column by which names are searched.
-func nameKey(name string) []byte { return []byte(leaderboard.FoldName(name)) }
+func nameKey(name string) []byte { return []byte(names.Fold(name)) }
 
-func (r *profileRow) profile() leaderboard.Profile {
-	return leaderboard.Profile{
+func (r *profileRow) profile() Profile {
+	return Profile{
 		Member: string(r.Member), DisplayName: string(r.DisplayName), AvatarURL: string(r.AvatarURL),
-		Attributes: leaderboard.Attributes(r.Attributes), ResetNames: string(r.ResetNames), UpdatedTime: leaderboard.MicrosOf(r.Updated),
+		Attributes: Attributes(r.Attributes), ResetNames: string(r.ResetNames), UpdatedTime: leaderboard.MicrosOf(r.Updated),
 	}
 }
 
@@ -46,7 +47,7 @@ type Store struct {
 	byPeople bool // the audit has changes by admins and people alone, see Settings.AuditProfiles
 	// alone runs a question to the database in a separate slot.
 	alone func(ctx context.Context, ask func(context.Context) error) error
-	kept  *cache.Loader[*leaderboard.Profile]
+	kept  *cache.Loader[*Profile]
 }
 
 // NewStore returns the profiles in a database.
@@ -59,37 +60,46 @@ func NewStore(db *mysql.DB, alone func(ctx context.Context, ask func(context.Con
 // PutProfile sets the whole profile of a member and returns the stored profile; created reports whether the member had no
 // profile. The same profile again changes nothing, its updated_time, which the database gives, included. Errors: a
 // *leaderboard.RuleError, ErrUnavailable.
-func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
+func (s *Store) PutProfile(ctx context.Context, p Profile) (out Profile, created bool, err error) {
 	defer s.kept.Forget(p.Member) // also when the outcome is unknown
 	if broken := p.Check(); broken != nil {
 		return p, false, mysql.Wrap("put profile", broken)
 	}
 	if p.Attributes == "" {
-		p.Attributes = leaderboard.NoAttributes
+		p.Attributes = NoAttributes
 	}
-	out, created, err = s.changeProfile(ctx, p.Member, func(old leaderboard.Profile) (leaderboard.Profile, error) {
+	out, created, err = s.changeProfile(ctx, p.Member, func(old Profile) (Profile, error) {
 		old.DisplayName, old.AvatarURL, old.Attributes = p.DisplayName, p.AvatarURL, p.Attributes
 		return old, nil
 	})
 	return out, created, mysql.Translate(ctx, "put profile", err)
 }
 
+// Introduce gives a member a name and attributes, which are a JSON object. The demo fills boards with it.
+func (s *Store) Introduce(ctx context.Context, member, name string, attributes []byte) error {
+	parsed, err := ParseAttributes(attributes)
+	if err == nil {
+		_, _, err = s.PutProfile(ctx, Profile{Member: member, DisplayName: name, Attributes: parsed})
+	}
+	return err
+}
+
 // PatchProfile changes a part of a member's profile, and returns the stored profile; created reports whether the member had no
 // profile. It is atomic: two changes of different parts at the same time are both kept. A change that changes nothing leaves the
 // updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
-func (s *Store) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
+func (s *Store) PatchProfile(ctx context.Context, member string, change ProfilePatch) (out Profile, created bool, err error) {
 	defer s.kept.Forget(member)
-	if _, err := (leaderboard.Profile{Member: member}).Patch(change); err != nil {
+	if _, err := (Profile{Member: member}).Patch(change); err != nil {
 		return out, false, mysql.Wrap("patch profile", err) // without a transaction
 	}
-	out, created, err = s.changeProfile(ctx, member, func(old leaderboard.Profile) (leaderboard.Profile, error) { return old.Patch(change) })
+	out, created, err = s.changeProfile(ctx, member, func(old Profile) (Profile, error) { return old.Patch(change) })
 	return out, created, mysql.Translate(ctx, "patch profile", err)
 }
 
 // ResetName takes a member's display name away, and returns the stored profile. A key of scope write cannot give this name, in
 // whatever case, to the member again, but it can give another name. A member without a name stays unchanged. Errors: a
 // *leaderboard.RuleError, ErrProfileNotFound, ErrUnavailable.
-func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out leaderboard.Profile, err error) {
+func (s *Store) ResetName(ctx context.Context, r NameReset) (out Profile, err error) {
 	defer s.kept.Forget(r.Member)
 	if broken := r.Check(); broken != nil {
 		return out, mysql.Wrap("reset name", broken)
@@ -112,12 +122,12 @@ func (s *Store) ResetName(ctx context.Context, r leaderboard.NameReset) (out lea
 }
 
 // changeProfile changes a member's profile, or an empty one, by a function, and stores the result with its record in the audit.
-func (s *Store) changeProfile(ctx context.Context, member string, change func(old leaderboard.Profile) (leaderboard.Profile, error)) (out leaderboard.Profile, created bool, err error) {
+func (s *Store) changeProfile(ctx context.Context, member string, change func(old Profile) (Profile, error)) (out Profile, created bool, err error) {
 	caller := leaderboard.CallerOf(ctx)
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		// A request that comes at the same time waits for this row.
 		begin := "INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_at) VALUES (?, '', '', ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
-		result, err := tx.ExecContext(ctx, begin, []byte(member), []byte(leaderboard.NoAttributes))
+		result, err := tx.ExecContext(ctx, begin, []byte(member), []byte(NoAttributes))
 		if err != nil {
 			return err
 		}
@@ -152,7 +162,7 @@ func (s *Store) changeProfile(ctx context.Context, member string, change func(ol
 const lockedProfile = "SELECT " + profileColumns + " FROM profiles WHERE member = ? FOR UPDATE"
 
 // lockProfile reads the profile of a member, which nobody else changes before the transaction has ended.
-func lockProfile(ctx context.Context, tx *sqlx.Tx, member string) (leaderboard.Profile, error) {
+func lockProfile(ctx context.Context, tx *sqlx.Tx, member string) (Profile, error) {
 	var row profileRow
 	err := tx.GetContext(ctx, &row, lockedProfile, []byte(member))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -162,7 +172,7 @@ func lockProfile(ctx context.Context, tx *sqlx.Tx, member string) (leaderboard.P
 }
 
 // saveProfile changes the row of a profile and returns the stored profile.
-func (s *Store) saveProfile(ctx context.Context, tx *sqlx.Tx, p leaderboard.Profile) (leaderboard.Profile, error) {
+func (s *Store) saveProfile(ctx context.Context, tx *sqlx.Tx, p Profile) (Profile, error) {
 	set := "UPDATE profiles SET display_name = ?, name_key = ?, avatar_url = ?, attributes = ?, reset_names = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
 	_, err := tx.ExecContext(ctx, set, []byte(p.DisplayName), nameKey(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes), []byte(p.ResetNames), []byte(p.Member))
 	if err != nil {
@@ -181,7 +191,7 @@ type profileState struct {
 }
 
 // auditChange records a change of a profile.
-func (s *Store) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *leaderboard.Profile, created bool) error {
+func (s *Store) auditChange(ctx context.Context, tx *sqlx.Tx, old, changed *Profile, created bool) error {
 	before, after, err := profileStates(old, changed)
 	if err != nil {
 		return err
@@ -203,7 +213,7 @@ func (s *Store) auditProfile(ctx context.Context, tx *sqlx.Tx, member string, ac
 }
 
 // profileStates returns the parts and attributes in which two profiles differ, before and after.
-func profileStates(old, changed *leaderboard.Profile) (before, after profileState, err error) {
+func profileStates(old, changed *Profile) (before, after profileState, err error) {
 	if old.DisplayName != changed.DisplayName {
 		before.DisplayName, after.DisplayName = &old.DisplayName, &changed.DisplayName
 	}
@@ -226,19 +236,19 @@ func profileStates(old, changed *leaderboard.Profile) (before, after profileStat
 }
 
 // Profile returns the profile of a member, or ErrProfileNotFound.
-func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
+func (s *Store) Profile(ctx context.Context, member string) (Profile, error) {
 	found, err := s.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
 		err = mysql.Wrap("profile", leaderboard.ErrProfileNotFound)
 	}
 	if err != nil {
-		return leaderboard.Profile{}, err
+		return Profile{}, err
 	}
 	return found[0], nil
 }
 
 // Profiles returns the profiles of members, in no particular order, with one statement. A member without a profile is left out.
-func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
+func (s *Store) Profiles(ctx context.Context, members []string) ([]Profile, error) {
 	if len(members) == 0 {
 		return nil, nil
 	}
@@ -246,7 +256,7 @@ func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 	if err := s.db.Pool.SelectContext(ctx, &rows, s.db.Limited(profilesOf(members))); err != nil {
 		return nil, mysql.Translate(ctx, "profiles", err)
 	}
-	out := make([]leaderboard.Profile, len(rows))
+	out := make([]Profile, len(rows))
 	for i := range rows {
 		out[i] = rows[i].profile()
 	}
@@ -254,16 +264,16 @@ func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 }
 
 // fetch reads profiles. They are kept for a while; a change through this process drops one.
-func (s *Store) fetch(ctx context.Context, members []string, _ map[string]*leaderboard.Profile) (map[string]*leaderboard.Profile, error) {
+func (s *Store) fetch(ctx context.Context, members []string, _ map[string]*Profile) (map[string]*Profile, error) {
 	found, err := s.Profiles(ctx, members)
-	byMember := make(map[string]*leaderboard.Profile, len(found))
+	byMember := make(map[string]*Profile, len(found))
 	for i := range found {
 		byMember[found[i].Member] = &found[i]
 	}
 	return byMember, err
 }
 
-func sizeOfProfile(p *leaderboard.Profile) int {
+func sizeOfProfile(p *Profile) int {
 	if p == nil {
 		return 0
 	}
@@ -271,7 +281,7 @@ func sizeOfProfile(p *leaderboard.Profile) int {
 }
 
 // ProfilesOf implements Loader.
-func (s *Store) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
+func (s *Store) ProfilesOf(ctx context.Context, members []string) ([]*Profile, error) {
 	return s.kept.Of(ctx, members)
 }
 

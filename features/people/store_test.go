@@ -29,7 +29,7 @@ func TestTwoServers(t *testing.T) {
 	wholes := [2]*store.Store{dbtest.Open(t, dsn, nil), dbtest.Open(t, dsn, nil)}
 	here, there := of(wholes[0]), of(wholes[1])
 	wholes[1].Erasures.Add("people", there.forget)
-	if _, _, err := here.PutProfile(ctx, leaderboard.Profile{Member: "a", DisplayName: "A"}); err != nil {
+	if _, _, err := here.PutProfile(ctx, Profile{Member: "a", DisplayName: "A"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{here, there} {
@@ -38,13 +38,13 @@ func TestTwoServers(t *testing.T) {
 		}
 	}
 	name := "B"
-	if _, _, err := here.PatchProfile(ctx, "a", leaderboard.ProfilePatch{DisplayName: &name}); err != nil {
+	if _, _, err := here.PatchProfile(ctx, "a", ProfilePatch{DisplayName: &name}); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := here.ProfilesOf(ctx, []string{"a"}); err != nil || p[0] == nil || p[0].DisplayName != "B" {
 		t.Errorf("changed: %v, %v", p, err)
 	}
-	if _, err := here.ResetName(ctx, leaderboard.NameReset{Member: "a", Reason: "a slur"}); err != nil {
+	if _, err := here.ResetName(ctx, NameReset{Member: "a", Reason: "a slur"}); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := here.ProfilesOf(ctx, []string{"a"}); err != nil || p[0] == nil || p[0].DisplayName != "" {
@@ -67,11 +67,11 @@ func TestForget(t *testing.T) {
 		s := of(whole)
 		whole.Erasures.Add("people", s.forget)
 		for _, member := range []string{"gone", "stays"} {
-			if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: member, DisplayName: "Scarlett", Attributes: `{"level":7}`}); err != nil {
+			if _, _, err := s.PutProfile(ctx, Profile{Member: member, DisplayName: "Scarlett", Attributes: `{"level":7}`}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.ResetName(ctx, leaderboard.NameReset{Member: "gone", Reason: "a slur"}); err != nil {
+		if _, err := s.ResetName(ctx, NameReset{Member: "gone", Reason: "a slur"}); err != nil {
 			t.Fatal(err)
 		}
 		told := ""
@@ -106,29 +106,29 @@ func TestFindMembersBounded(t *testing.T) {
 		if _, err := whole.Writer.Submit(t.Context(), dbtest.One("b", "", "last", 1)); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.PutProfile(t.Context(), leaderboard.Profile{Member: "last", DisplayName: "ADA Z"}); err != nil {
+		if _, _, err := s.PutProfile(t.Context(), Profile{Member: "last", DisplayName: "ADA Z"}); err != nil {
 			t.Fatal(err)
 		}
 		const digit = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)"
 		others := "INSERT INTO profiles (member, display_name, name_key, avatar_url, attributes, updated_at) SELECT CONCAT('m', n), 'ada', 'ADA', '', '{}', NOW(6) FROM" +
 			" (SELECT a.d*1000 + b.d*100 + c.d*10 + d.d n FROM " + digit + " a," + digit + " b," + digit + " c," + digit + " d) numbers WHERE n < ?"
-		if _, err := db.ExecContext(t.Context(), others, leaderboard.MaxShownSearched); err != nil {
+		if _, err := db.ExecContext(t.Context(), others, MaxShownSearched); err != nil {
 			t.Fatal(err)
 		}
-		find := func(q leaderboard.ShownQuery, want int, partial bool) {
+		find := func(q ShownQuery, want int, partial bool) {
 			t.Helper()
 			q.Period, q.Limit = ref.ID, 10
 			if found, err := s.FindMembers(t.Context(), q); err != nil || len(found.Members) != want || found.Partial != partial {
 				t.Errorf("%+v: %+v, %v", q, found, err)
 			}
 		}
-		find(leaderboard.ShownQuery{Prefix: "z"}, 1, false)
-		dbtest.MustExec(t, db, "UPDATE periods SET entry_count = ?", leaderboard.MaxNamesRead+1)
-		find(leaderboard.ShownQuery{Prefix: "ada"}, 0, true)
-		find(leaderboard.ShownQuery{Prefix: "ada z"}, 1, false)
-		find(leaderboard.ShownQuery{Prefix: "z"}, 0, false)
-		find(leaderboard.ShownQuery{Prefix: "ADA z", Whole: true}, 1, false)
-		find(leaderboard.ShownQuery{Prefix: "ad", Whole: true}, 0, false)
+		find(ShownQuery{Prefix: "z"}, 1, false)
+		dbtest.MustExec(t, db, "UPDATE periods SET entry_count = ?", MaxNamesRead+1)
+		find(ShownQuery{Prefix: "ada"}, 0, true)
+		find(ShownQuery{Prefix: "ada z"}, 1, false)
+		find(ShownQuery{Prefix: "z"}, 0, false)
+		find(ShownQuery{Prefix: "ADA z", Whole: true}, 1, false)
+		find(ShownQuery{Prefix: "ad", Whole: true}, 0, false)
 	})
 }
 
@@ -137,7 +137,7 @@ func TestSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	shut := errors.New("shut")
 	s := NewStore(nil, func(context.Context, func(context.Context) error) error { return shut }, &Settings{}) // without a database: a question that goes past it panics
-	if _, err := s.FindMembers(t.Context(), leaderboard.ShownQuery{Period: 1, Prefix: "ada", Limit: 1}); !errors.Is(err, shut) {
+	if _, err := s.FindMembers(t.Context(), ShownQuery{Period: 1, Prefix: "ada", Limit: 1}); !errors.Is(err, shut) {
 		t.Error(err)
 	}
 }
@@ -152,7 +152,7 @@ func TestTimeIsUp(t *testing.T) {
 	put := func(member string) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		_, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: member, DisplayName: "M"})
+		_, _, err := s.PutProfile(ctx, Profile{Member: member, DisplayName: "M"})
 		return err
 	}
 	for _, words := range []string{"INSERT INTO profiles", " FOR UPDATE"} {
@@ -166,7 +166,7 @@ func TestTimeIsUp(t *testing.T) {
 		t.Error("something was done")
 	}
 	// Connections are there: the words with which one begins have COMMIT in them.
-	if _, _, err := s.PutProfile(t.Context(), leaderboard.Profile{Member: "other"}); err != nil {
+	if _, _, err := s.PutProfile(t.Context(), Profile{Member: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	p.On("COMMIT", dbtest.FaultSilence, 0)
@@ -186,17 +186,17 @@ func TestPlans(t *testing.T) {
 	found := map[string]string{"profiles": "profiles_name"}
 	out := map[string]plantest.Planned{
 		"profiles":          {Query: profilesOf(many), Keys: map[string]string{"profiles": "PRIMARY"}},
-		"names":             {Query: namesText(profileColumns, leaderboard.MemberQuery{ByName: true, Prefix: "a", Limit: 10}), Keys: found},
-		"names after":       {Query: namesText(profileColumns, leaderboard.MemberQuery{ByName: true, Prefix: "a", AfterName: "AB", AfterMember: "m5", Limit: 10}), Keys: found},
-		"names to find":     {Query: namesText("name_key, member", leaderboard.MemberQuery{ByName: true, Prefix: "ada", Limit: shownTogether}), Keys: found},
+		"names":             {Query: namesText(profileColumns, MemberQuery{ByName: true, Prefix: "a", Limit: 10}), Keys: found},
+		"names after":       {Query: namesText(profileColumns, MemberQuery{ByName: true, Prefix: "a", AfterName: "AB", AfterMember: "m5", Limit: 10}), Keys: found},
+		"names to find":     {Query: namesText("name_key, member", MemberQuery{ByName: true, Prefix: "ada", Limit: shownTogether}), Keys: found},
 		"names of a period": {Query: shownNames(1, "m5"), Keys: map[string]string{"e": "PRIMARY", "p": "PRIMARY"}},
 		"found in a period": {Query: presentText(1, many[:shownTogether]), Keys: map[string]string{"entries": "PRIMARY"}},
 		"found with a name": {Query: namedText(many[:shownTogether]), Keys: map[string]string{"profiles": "PRIMARY"}},
-		"ids to find":       {Query: idsText("entries", []int64{1}, leaderboard.MemberQuery{Prefix: "m", Limit: shownTogether}), Keys: map[string]string{"entries": "PRIMARY"}},
+		"ids to find":       {Query: idsText("entries", []int64{1}, MemberQuery{Prefix: "m", Limit: shownTogether}), Keys: map[string]string{"entries": "PRIMARY"}},
 		"open periods":      {Query: plantest.Literal(openPeriods, 501), Keys: map[string]string{"periods": "periods_end"}},
 	}
 	for table, index := range map[string]string{"profiles": "PRIMARY", "hidden_members": "hidden_members_member", "entries": "PRIMARY"} {
-		out["ids of "+table] = plantest.Planned{Query: idsText(table, []int64{1, 2, 7}, leaderboard.MemberQuery{Prefix: "m", Limit: 10}), Keys: map[string]string{table: index}}
+		out["ids of "+table] = plantest.Planned{Query: idsText(table, []int64{1, 2, 7}, MemberQuery{Prefix: "m", Limit: 10}), Keys: map[string]string{table: index}}
 	}
 	plantest.Run(t, out)
 }

@@ -17,8 +17,6 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
-
-	"leaderboard/leaderboard"
 )
 
 // names are display names of many scripts, one per line.
@@ -53,7 +51,7 @@ type friends interface {
 
 // profiles keeps the profiles of members.
 type profiles interface {
-	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
+	Introduce(ctx context.Context, member, name string, attributes []byte) error
 }
 
 // people makes profiles of the regulars, and friends of the member in the examples.
@@ -69,9 +67,9 @@ func (l *loading) people(ctx context.Context) error {
 			name = given[place/3]
 		}
 		group.Go(func() error {
-			p, err := profile(i, name)
+			text, err := attributes(i)
 			if err == nil && l.profiles != nil {
-				_, _, err = l.profiles.PutProfile(ctx, p)
+				err = l.profiles.Introduce(ctx, Member(i), name, text)
 			}
 			return err
 		})
@@ -105,8 +103,8 @@ func plainName(i int) string {
 	return strings.Join(words[:2], " ")
 }
 
-// profile returns the profile of a member. Every other member has a picture; pages draw a picture for the others.
-func profile(i int, name string) (leaderboard.Profile, error) {
+// attributes returns the attributes of a member. Every other member has a picture; pages draw a picture for the others.
+func attributes(i int) ([]byte, error) {
 	r := rand.New(rand.NewPCG(uint64(i), 7))
 	countries := [...]string{"AR", "BR", "CA", "DE", "EG", "FR", "GR", "IN", "JP", "KE", "KR", "MX", "NO", "PL", "TR", "US"}
 	clans := [...]string{"Comets", "Night Owls", "Old Foxes"}
@@ -117,16 +115,15 @@ func profile(i int, name string) (leaderboard.Profile, error) {
 	if i%2 == 0 {
 		picture, err := avatar(r)
 		if err != nil {
-			return leaderboard.Profile{}, err
+			return nil, err
 		}
 		attributes["avatar"] = picture
 	}
 	text, err := json.Marshal(attributes)
 	if err != nil {
-		return leaderboard.Profile{}, fmt.Errorf("attributes: %w", err)
+		return nil, fmt.Errorf("attributes: %w", err)
 	}
-	parsed, err := leaderboard.ParseAttributes(text)
-	return leaderboard.Profile{Member: Member(i), DisplayName: name, Attributes: parsed}, err
+	return text, nil
 }
 
 // avatar returns a picture as a data URL: five columns of squares, symmetrical, in one of eight colours. It is a PNG, which share pictures show too.

@@ -9,15 +9,33 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"leaderboard/leaderboard"
 )
+
+// Name is the place of a member in the order in which a search finds names. In a small period names that begin with the typed text
+// come first, then names with a later word that begins with it; in both parts, and in a large period, members with a display name
+// come by that name and then by id, after them the others by id. The zero value is before all of them.
+type Name struct {
+	Folded string // the display name in the form of Fold, "" for none
+	Member string
+}
+
+// Fold returns the form of a name for searching and ordering. It replaces letters that differ only in case by the first
+// of them in Unicode. It is no longer than name. Marks count: é is not e.
+func Fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, name)
+}
 
 // bare returns a name without case and accents: Émile and EMILE are the same, like Ørsted and orsted. Marks of scripts
 // outside of Europe stay, since they make other letters.
 func bare(name string) string {
 	var b strings.Builder
-	for _, r := range leaderboard.FoldName(norm.NFKD.String(name)) {
+	for _, r := range Fold(norm.NFKD.String(name)) {
 		switch {
 		case r >= 0x300 && r <= 0x36f: // combining accents
 		case r == 'Ø':
@@ -78,30 +96,32 @@ func Enough(typed string) bool {
 
 // Search finds shown names among all that are added.
 type Search struct {
-	q     *leaderboard.ShownQuery
 	typed string
-	after rankedName
+	whole bool       // typed is the whole name
+	after rankedName // the search continues after it; without a member: it begins
+	limit int
 	found []rankedName
 }
 
 // rankedName is the place of a name in the order of the result.
 type rankedName struct {
-	leaderboard.ShownName
+	Name
 
 	later bool // only a later word begins so
 }
 
-// NewSearch returns a search of a question.
-func NewSearch(q *leaderboard.ShownQuery) *Search {
-	s := &Search{q: q, typed: bare(q.Prefix)}
-	s.after, _ = s.place(q.After)
+// NewSearch returns a search for names that begin, or have a word that begins, with the typed text; with whole, for names that equal
+// it. The search finds at most limit names after the given one.
+func NewSearch(typed string, whole bool, after Name, limit int) *Search {
+	s := &Search{typed: bare(typed), whole: whole, limit: limit}
+	s.after, _ = s.place(after)
 	return s
 }
 
 // place returns the place of a name, and whether the name matches.
-func (s *Search) place(n leaderboard.ShownName) (p rankedName, ok bool) {
+func (s *Search) place(n Name) (p rankedName, ok bool) {
 	shown := bare(cmp.Or(n.Folded, n.Member))
-	if s.q.Whole {
+	if s.whole {
 		return rankedName{n, false}, shown == s.typed
 	}
 	begins := strings.HasPrefix(shown, s.typed)
@@ -109,18 +129,18 @@ func (s *Search) place(n leaderboard.ShownName) (p rankedName, ok bool) {
 }
 
 // Add looks at a name.
-func (s *Search) Add(n leaderboard.ShownName) {
-	if p, ok := s.place(n); ok && (s.q.After.Member == "" || p.compare(s.after) > 0) {
+func (s *Search) Add(n Name) {
+	if p, ok := s.place(n); ok && (s.after.Member == "" || p.compare(s.after) > 0) {
 		s.found = append(s.found, p)
 	}
 }
 
 // Found returns the first of the names that were found.
-func (s *Search) Found() []leaderboard.ShownName {
+func (s *Search) Found() []Name {
 	slices.SortFunc(s.found, rankedName.compare)
-	out := make([]leaderboard.ShownName, min(len(s.found), s.q.Limit))
+	out := make([]Name, min(len(s.found), s.limit))
 	for i := range out {
-		out[i] = s.found[i].ShownName
+		out[i] = s.found[i].Name
 	}
 	return out
 }

@@ -162,7 +162,7 @@ func programRules() []importRule {
 			inTest: []string{"leaderboard/internal/apptest"},
 		},
 		{dir: "internal/bounded"},
-		{dir: "internal/names", may: []string{nounsPkg, "golang.org/x/text/unicode/norm"}},
+		{dir: "internal/names", may: []string{"golang.org/x/text/unicode/norm"}},
 		{dir: "internal/dialer"},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
 		{dir: "internal/terminal", may: []string{"github.com/go-json-experiment/json/...", "github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},

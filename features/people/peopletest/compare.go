@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"leaderboard/features/people"
 	"leaderboard/internal/names"
 	"leaderboard/leaderboard"
 )
@@ -15,16 +16,16 @@ import (
 // histories may have names too.
 func CompareFound(s Profiles) func(ctx context.Context, t *rapid.T, ref leaderboard.PeriodRef, ranking []string) {
 	return func(ctx context.Context, t *rapid.T, ref leaderboard.PeriodRef, ranking []string) {
-		given := leaderboard.Profile{
+		given := people.Profile{
 			Member:      rapid.SampledFrom(append([]string{"a", "A", "m1", "m2"}, ranking...)).Draw(t, "named"),
 			DisplayName: rapid.SampledFrom([]string{"", "Ada", "Émile Ada", "Émile", "m"}).Draw(t, "name"),
 		}
 		if _, _, err := s.PutProfile(ctx, given); err != nil {
 			t.Fatal(err)
 		}
-		q := leaderboard.ShownQuery{Period: ref.ID, Prefix: rapid.SampledFrom([]string{"", "a", "m", "ADA", "e"}).Draw(t, "begins with"), Limit: rapid.IntRange(1, 20).Draw(t, "found at once")}
+		q := people.ShownQuery{Period: ref.ID, Prefix: rapid.SampledFrom([]string{"", "a", "m", "ADA", "e"}).Draw(t, "begins with"), Limit: rapid.IntRange(1, 20).Draw(t, "found at once")}
 		want := searched(ctx, t, s, q.Prefix, ranking)
-		var got []leaderboard.ShownName
+		var got []names.Name
 		for {
 			found, err := s.FindMembers(ctx, q)
 			if err != nil || found.Partial {
@@ -44,18 +45,18 @@ func CompareFound(s Profiles) func(ctx context.Context, t *rapid.T, ref leaderbo
 }
 
 // searched returns the members whose shown names have a word that begins with a prefix.
-func searched(ctx context.Context, t *rapid.T, s Profiles, prefix string, members []string) []leaderboard.ShownName {
+func searched(ctx context.Context, t *rapid.T, s Profiles, prefix string, members []string) []names.Name {
 	profiles, err := s.Profiles(ctx, members)
 	if err != nil {
 		t.Fatal(err)
 	}
 	named := map[string]string{}
 	for i := range profiles {
-		named[profiles[i].Member] = leaderboard.FoldName(profiles[i].DisplayName)
+		named[profiles[i].Member] = names.Fold(profiles[i].DisplayName)
 	}
-	search := names.NewSearch(&leaderboard.ShownQuery{Prefix: prefix, Limit: len(members)})
+	search := names.NewSearch(prefix, false, names.Name{}, len(members))
 	for _, m := range members {
-		search.Add(leaderboard.ShownName{Folded: named[m], Member: m})
+		search.Add(names.Name{Folded: named[m], Member: m})
 	}
 	return search.Found()
 }

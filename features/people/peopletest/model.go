@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"leaderboard/features/people"
 	"leaderboard/internal/names"
 	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
@@ -17,46 +18,46 @@ import (
 type Model struct {
 	*storetest.Model
 	mu       sync.Mutex
-	profiles map[string]leaderboard.Profile
+	profiles map[string]people.Profile
 }
 
 // NewModel returns a model without profiles on the model of a store.
 func NewModel(of *storetest.Model) *Model {
-	return &Model{Model: of, profiles: map[string]leaderboard.Profile{}}
+	return &Model{Model: of, profiles: map[string]people.Profile{}}
 }
 
 // PutProfile is the model of people.Store.PutProfile.
-func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error) {
+func (m *Model) PutProfile(ctx context.Context, p people.Profile) (people.Profile, bool, error) {
 	if broken := p.Check(); broken != nil {
 		return p, false, broken
 	}
-	p.Attributes = cmp.Or(p.Attributes, leaderboard.NoAttributes)
-	return m.change(ctx, p.Member, func(old leaderboard.Profile) (leaderboard.Profile, error) {
+	p.Attributes = cmp.Or(p.Attributes, people.NoAttributes)
+	return m.change(ctx, p.Member, func(old people.Profile) (people.Profile, error) {
 		p.ResetNames = old.ResetNames
 		return p, nil
 	})
 }
 
 // PatchProfile is the model of people.Store.PatchProfile.
-func (m *Model) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
-	return m.change(ctx, member, func(old leaderboard.Profile) (leaderboard.Profile, error) { return old.Patch(change) })
+func (m *Model) PatchProfile(ctx context.Context, member string, change people.ProfilePatch) (people.Profile, bool, error) {
+	return m.change(ctx, member, func(old people.Profile) (people.Profile, error) { return old.Patch(change) })
 }
 
 // ResetName is the model of people.Store.ResetName.
-func (m *Model) ResetName(ctx context.Context, r leaderboard.NameReset) (leaderboard.Profile, error) {
+func (m *Model) ResetName(ctx context.Context, r people.NameReset) (people.Profile, error) {
 	if broken := r.Check(); broken != nil {
-		return leaderboard.Profile{}, broken
+		return people.Profile{}, broken
 	}
 	p, err := m.Profile(ctx, r.Member)
 	if err != nil || p.DisplayName == "" {
 		return p, err
 	}
-	p, _, err = m.change(ctx, r.Member, func(old leaderboard.Profile) (leaderboard.Profile, error) { return old.ResetName(), nil })
+	p, _, err = m.change(ctx, r.Member, func(old people.Profile) (people.Profile, error) { return old.ResetName(), nil })
 	return p, err
 }
 
 // change changes the profile of a member, or an empty one, by a function.
-func (m *Model) change(ctx context.Context, member string, by func(leaderboard.Profile) (leaderboard.Profile, error)) (out leaderboard.Profile, created bool, err error) {
+func (m *Model) change(ctx context.Context, member string, by func(people.Profile) (people.Profile, error)) (out people.Profile, created bool, err error) {
 	now, err := m.Now(ctx)
 	if err != nil {
 		return out, false, err
@@ -65,7 +66,7 @@ func (m *Model) change(ctx context.Context, member string, by func(leaderboard.P
 	defer m.mu.Unlock()
 	old, ok := m.profiles[member]
 	if !ok {
-		old = leaderboard.Profile{Member: member, Attributes: leaderboard.NoAttributes}
+		old = people.Profile{Member: member, Attributes: people.NoAttributes}
 	}
 	if out, err = by(old); err == nil {
 		out, err = out.CheckName(leaderboard.CallerOf(ctx).Admin)
@@ -81,19 +82,19 @@ func (m *Model) change(ctx context.Context, member string, by func(leaderboard.P
 }
 
 // Profile is the model of people.Store.Profile.
-func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
+func (m *Model) Profile(ctx context.Context, member string) (people.Profile, error) {
 	found, err := m.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
 		err = leaderboard.ErrProfileNotFound
 	}
 	if err != nil {
-		return leaderboard.Profile{}, err
+		return people.Profile{}, err
 	}
 	return found[0], nil
 }
 
 // Profiles is the model of people.Store.Profiles.
-func (m *Model) Profiles(_ context.Context, members []string) (found []leaderboard.Profile, err error) {
+func (m *Model) Profiles(_ context.Context, members []string) (found []people.Profile, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, member := range members {
@@ -116,7 +117,7 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 }
 
 // SearchMembers is the model of people.Store.SearchMembers.
-func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
+func (m *Model) SearchMembers(ctx context.Context, q people.MemberQuery) (out people.FoundMembers, err error) {
 	known, err := m.known(ctx)
 	if err != nil {
 		return out, err
@@ -131,20 +132,20 @@ func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (o
 		p, has := m.profiles[member]
 		key, after, prefix := member, q.AfterMember, q.Prefix
 		if q.ByName {
-			key, after, prefix = leaderboard.FoldName(p.DisplayName)+"\x00"+member, q.AfterName+"\x00"+q.AfterMember, leaderboard.FoldName(q.Prefix)
+			key, after, prefix = names.Fold(p.DisplayName)+"\x00"+member, q.AfterName+"\x00"+q.AfterMember, names.Fold(q.Prefix)
 		}
 		if q.ByName && p.DisplayName == "" || !strings.HasPrefix(key, prefix) || key <= after {
 			continue
 		}
-		found := leaderboard.FoundMember{Member: member}
+		found := people.FoundMember{Member: member}
 		if has {
 			found.Profile = &p
 		}
 		out.Members = append(out.Members, found)
 	}
 	if q.ByName { // equal names stay in the order of ids
-		slices.SortStableFunc(out.Members, func(a, b leaderboard.FoundMember) int {
-			return strings.Compare(leaderboard.FoldName(a.Profile.DisplayName), leaderboard.FoldName(b.Profile.DisplayName))
+		slices.SortStableFunc(out.Members, func(a, b people.FoundMember) int {
+			return strings.Compare(names.Fold(a.Profile.DisplayName), names.Fold(b.Profile.DisplayName))
 		})
 	}
 	out.Members = out.Members[:min(len(out.Members), q.Limit)]
@@ -162,13 +163,13 @@ func (m *Model) known(ctx context.Context) ([]string, error) {
 }
 
 // FindMembers is the model of people.Store.FindMembers.
-func (m *Model) FindMembers(_ context.Context, q leaderboard.ShownQuery) (leaderboard.ShownMembers, error) {
+func (m *Model) FindMembers(_ context.Context, q people.ShownQuery) (people.ShownMembers, error) {
 	playing := m.Playing(func(p *leaderboard.Period) bool { return p.ID == q.Period })
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	search := names.NewSearch(&q)
+	search := names.NewSearch(q.Prefix, q.Whole, q.After, q.Limit)
 	for _, member := range playing {
-		search.Add(leaderboard.ShownName{Folded: leaderboard.FoldName(m.profiles[member].DisplayName), Member: member})
+		search.Add(names.Name{Folded: names.Fold(m.profiles[member].DisplayName), Member: member})
 	}
-	return leaderboard.ShownMembers{Members: search.Found()}, nil
+	return people.ShownMembers{Members: search.Found()}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"leaderboard/features/people"
+	"leaderboard/internal/names"
 	"leaderboard/leaderboard"
 	"leaderboard/store/storetest"
 )
@@ -20,7 +21,7 @@ import (
 // Profiles is people.Store, or its model.
 type Profiles interface {
 	people.People
-	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
+	Profiles(ctx context.Context, members []string) ([]people.Profile, error)
 }
 
 // Subject is a store with profiles.
@@ -84,7 +85,7 @@ func testProfiles(t *testing.T, s Subject) {
 	if _, err := s.Profile(ctx, own("a")); !errors.Is(err, leaderboard.ErrProfileNotFound) {
 		t.Fatalf("a profile that was never put: %v", err)
 	}
-	first := leaderboard.Profile{Member: own("a"), DisplayName: "Ada \U0001F600", AvatarURL: "https://example.org/a?b=c", Attributes: `{"country":"DE","level":7}`}
+	first := people.Profile{Member: own("a"), DisplayName: "Ada \U0001F600", AvatarURL: "https://example.org/a?b=c", Attributes: `{"country":"DE","level":7}`}
 	put, created, err := s.PutProfile(ctx, first)
 	if err != nil || !created || put.UpdatedTime == 0 {
 		t.Fatalf("put: %+v, created %t, %v", put, created, err)
@@ -94,11 +95,11 @@ func testProfiles(t *testing.T, s Subject) {
 	if err != nil || created || again != first || put != first {
 		t.Errorf("the same once more: %+v, created %t, %v\nfirst %+v", again, created, err, put)
 	}
-	for _, change := range []func(*leaderboard.Profile){
-		func(p *leaderboard.Profile) { p.DisplayName = "ada" },
-		func(p *leaderboard.Profile) { p.DisplayName = "Ada" }, // differs in case only
-		func(p *leaderboard.Profile) { p.AvatarURL = "" },
-		func(p *leaderboard.Profile) { p.Attributes = leaderboard.NoAttributes },
+	for _, change := range []func(*people.Profile){
+		func(p *people.Profile) { p.DisplayName = "ada" },
+		func(p *people.Profile) { p.DisplayName = "Ada" }, // differs in case only
+		func(p *people.Profile) { p.AvatarURL = "" },
+		func(p *people.Profile) { p.Attributes = people.NoAttributes },
 	} {
 		next := again
 		change(&next)
@@ -112,7 +113,7 @@ func testProfiles(t *testing.T, s Subject) {
 		}
 	}
 	testProfilesOf(t, s, own)
-	for _, bad := range []leaderboard.Profile{
+	for _, bad := range []people.Profile{
 		{Member: ""}, {Member: own("b"), DisplayName: strings.Repeat("x", 101)}, {Member: own("b"), AvatarURL: "ftp://example.org/"},
 	} {
 		var rule *leaderboard.RuleError
@@ -126,18 +127,18 @@ func testProfiles(t *testing.T, s Subject) {
 func testPatchProfiles(t *testing.T, s Subject) {
 	ctx, member := t.Context(), "patched-m"
 	text := func(v string) *string { return &v }
-	want := leaderboard.Profile{Member: member, Attributes: leaderboard.NoAttributes}
+	want := people.Profile{Member: member, Attributes: people.NoAttributes}
 	for i, c := range []struct {
-		change leaderboard.ProfilePatch
-		result func(*leaderboard.Profile)
+		change people.ProfilePatch
+		result func(*people.Profile)
 	}{
-		{leaderboard.ProfilePatch{DisplayName: text("Ada")}, func(p *leaderboard.Profile) { p.DisplayName = "Ada" }},
-		{leaderboard.ProfilePatch{AvatarURL: text("https://example.org/a")}, func(p *leaderboard.Profile) { p.AvatarURL = "https://example.org/a" }},
-		{leaderboard.ProfilePatch{Attributes: []byte(`{"b":1,"a":"x"}`)}, func(p *leaderboard.Profile) { p.Attributes = `{"a":"x","b":1}` }},
-		{leaderboard.ProfilePatch{Attributes: []byte(`{"a":null,"c":true,"none":null}`)}, func(p *leaderboard.Profile) { p.Attributes = `{"b":1,"c":true}` }},
-		{leaderboard.ProfilePatch{}, func(*leaderboard.Profile) {}},
-		{leaderboard.ProfilePatch{DisplayName: text(""), Attributes: []byte("null")}, func(p *leaderboard.Profile) {
-			p.DisplayName, p.Attributes = "", leaderboard.NoAttributes
+		{people.ProfilePatch{DisplayName: text("Ada")}, func(p *people.Profile) { p.DisplayName = "Ada" }},
+		{people.ProfilePatch{AvatarURL: text("https://example.org/a")}, func(p *people.Profile) { p.AvatarURL = "https://example.org/a" }},
+		{people.ProfilePatch{Attributes: []byte(`{"b":1,"a":"x"}`)}, func(p *people.Profile) { p.Attributes = `{"a":"x","b":1}` }},
+		{people.ProfilePatch{Attributes: []byte(`{"a":null,"c":true,"none":null}`)}, func(p *people.Profile) { p.Attributes = `{"b":1,"c":true}` }},
+		{people.ProfilePatch{}, func(*people.Profile) {}},
+		{people.ProfilePatch{DisplayName: text(""), Attributes: []byte("null")}, func(p *people.Profile) {
+			p.DisplayName, p.Attributes = "", people.NoAttributes
 		}},
 	} {
 		before := want
@@ -153,7 +154,7 @@ func testPatchProfiles(t *testing.T, s Subject) {
 			t.Errorf("after change %d: %+v, %v; want %+v", i, again, err, want)
 		}
 	}
-	for _, bad := range []leaderboard.ProfilePatch{{AvatarURL: text("ftp://x/")}, {Attributes: []byte(`{"a":{"b":1}}`)}, {Attributes: []byte(`[]`)}} {
+	for _, bad := range []people.ProfilePatch{{AvatarURL: text("ftp://x/")}, {Attributes: []byte(`{"a":{"b":1}}`)}, {Attributes: []byte(`[]`)}} {
 		if _, _, err := s.PatchProfile(ctx, member+"2", bad); leaderboard.AsRule(err) == nil {
 			t.Errorf("%+v: %v", bad, err)
 		}
@@ -165,7 +166,7 @@ func testPatchProfiles(t *testing.T, s Subject) {
 	for i := range 12 {
 		all.Go(func() {
 			name := fmt.Sprint("k", i)
-			if _, _, err := s.PatchProfile(ctx, member+"3", leaderboard.ProfilePatch{Attributes: []byte(`{"` + name + `":1}`)}); err != nil {
+			if _, _, err := s.PatchProfile(ctx, member+"3", people.ProfilePatch{Attributes: []byte(`{"` + name + `":1}`)}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -175,14 +176,14 @@ func testPatchProfiles(t *testing.T, s Subject) {
 		t.Errorf("after 12 changes at the same time: %+v, %v", got, err)
 	}
 	var many []string
-	for i := range leaderboard.MaxAttributes - 12 {
+	for i := range people.MaxAttributes - 12 {
 		many = append(many, fmt.Sprintf(`"x%d":2`, i))
 	}
-	change := leaderboard.ProfilePatch{Attributes: []byte("{" + strings.Join(many, ",") + "}")}
+	change := people.ProfilePatch{Attributes: []byte("{" + strings.Join(many, ",") + "}")}
 	if _, _, err := s.PatchProfile(ctx, member+"3", change); err != nil {
 		t.Errorf("the last attributes that fit: %v", err)
 	}
-	if _, _, err := s.PatchProfile(ctx, member+"3", leaderboard.ProfilePatch{Attributes: []byte(`{"more":1}`)}); leaderboard.AsRule(err) == nil {
+	if _, _, err := s.PatchProfile(ctx, member+"3", people.ProfilePatch{Attributes: []byte(`{"more":1}`)}); leaderboard.AsRule(err) == nil {
 		t.Errorf("one attribute more than fit together: %v", err)
 	}
 }
@@ -191,12 +192,12 @@ func testPatchProfiles(t *testing.T, s Subject) {
 func testResetNames(t *testing.T, s Subject) {
 	own, ctx := func(name string) string { return "reset-" + name }, t.Context()
 	admin := leaderboard.WithCaller(ctx, leaderboard.Caller{Key: "kadmin", Admin: true})
-	reset := leaderboard.NameReset{Member: own("m"), Reason: "a slur", Actor: "boss"}
+	reset := people.NameReset{Member: own("m"), Reason: "a slur", Actor: "boss"}
 	if _, err := s.ResetName(ctx, reset); !errors.Is(err, leaderboard.ErrProfileNotFound) {
 		t.Errorf("of a member without a profile: %v", err)
 	}
 	put := func(ctx context.Context, name string) error {
-		_, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: own("m"), DisplayName: name, Attributes: `{"level":7}`})
+		_, _, err := s.PutProfile(ctx, people.Profile{Member: own("m"), DisplayName: name, Attributes: `{"level":7}`})
 		return err
 	}
 	refused := func(err error) bool {
@@ -204,7 +205,7 @@ func testResetNames(t *testing.T, s Subject) {
 		return broken != nil && broken.Code == leaderboard.CodeNameReset
 	}
 	var names []string
-	for i := range leaderboard.MaxResetNames + 1 {
+	for i := range people.MaxResetNames + 1 {
 		names = append([]string{fmt.Sprint("Bad ", i)}, names...)
 		if err := put(ctx, names[0]); err != nil {
 			t.Fatal(err)
@@ -216,7 +217,7 @@ func testResetNames(t *testing.T, s Subject) {
 		waitPast(t, s, before.UpdatedTime)
 		p, err := s.ResetName(ctx, reset)
 		want := before
-		want.DisplayName, want.ResetNames, want.UpdatedTime = "", strings.Join(names[:min(len(names), leaderboard.MaxResetNames)], "\n"), p.UpdatedTime
+		want.DisplayName, want.ResetNames, want.UpdatedTime = "", strings.Join(names[:min(len(names), people.MaxResetNames)], "\n"), p.UpdatedTime
 		if err != nil || p != want || p.UpdatedTime <= before.UpdatedTime {
 			t.Fatalf("%+v, %v, want %+v", p, err, want)
 		}
@@ -232,11 +233,11 @@ func testResetNames(t *testing.T, s Subject) {
 		if err := put(ctx, name); !refused(err) {
 			t.Errorf("%s is given again: %v", name, err)
 		}
-		if _, _, err := s.PatchProfile(ctx, own("m"), leaderboard.ProfilePatch{DisplayName: &text}); !refused(err) {
+		if _, _, err := s.PatchProfile(ctx, own("m"), people.ProfilePatch{DisplayName: &text}); !refused(err) {
 			t.Errorf("%s is given again by a patch: %v", name, err)
 		}
 	}
-	if _, _, err := s.PatchProfile(ctx, own("m"), leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)}); err != nil {
+	if _, _, err := s.PatchProfile(ctx, own("m"), people.ProfilePatch{Attributes: []byte(`{"level":8}`)}); err != nil {
 		t.Errorf("the rest of the profile: %v", err)
 	}
 	for _, name := range []string{"Good", "Bad 0", "Bad"} { // the second is forgotten
@@ -253,7 +254,7 @@ func testResetNames(t *testing.T, s Subject) {
 	if err := errors.Join(put(ctx, "Good"), put(ctx, "Bad 5")); err != nil {
 		t.Errorf("a name that was given back: %v", err)
 	}
-	for _, bad := range []leaderboard.NameReset{{Member: own("m")}, {Member: own("m"), Reason: strings.Repeat("x", 201)}, {Reason: "x"}, {Member: own("m"), Reason: "x", Actor: "\xff"}} {
+	for _, bad := range []people.NameReset{{Member: own("m")}, {Member: own("m"), Reason: strings.Repeat("x", 201)}, {Reason: "x"}, {Member: own("m"), Reason: "x", Actor: "\xff"}} {
 		if _, err := s.ResetName(ctx, bad); leaderboard.AsRule(err) == nil {
 			t.Errorf("%+v: %v", bad, err)
 		}
@@ -274,13 +275,13 @@ func waitPast(t *testing.T, s Subject, past leaderboard.Micros) {
 // testProfilesOf asks for many profiles at once: the answer has each stored profile unchanged, and no others.
 func testProfilesOf(t *testing.T, s Subject, own func(string) string) {
 	t.Helper()
-	want := map[string]leaderboard.Profile{}
+	want := map[string]people.Profile{}
 	var members []string
 	for i := range 1300 {
 		members = append(members, own(fmt.Sprint("p", i)))
 		if i%100 == 0 {
-			p, _, err := s.PutProfile(t.Context(), leaderboard.Profile{Member: members[i], DisplayName: fmt.Sprint(i)})
-			if err != nil || p.Attributes != leaderboard.NoAttributes {
+			p, _, err := s.PutProfile(t.Context(), people.Profile{Member: members[i], DisplayName: fmt.Sprint(i)})
+			if err != nil || p.Attributes != people.NoAttributes {
 				t.Fatalf("put: %+v, %v", p, err)
 			}
 			want[p.Member] = p
@@ -290,7 +291,7 @@ func testProfilesOf(t *testing.T, s Subject, own func(string) string) {
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("got %d of %d profiles, %v", len(got), len(want), err)
 	}
-	slices.SortFunc(got, func(a, b leaderboard.Profile) int { return cmp.Compare(a.Member, b.Member) })
+	slices.SortFunc(got, func(a, b people.Profile) int { return cmp.Compare(a.Member, b.Member) })
 	for _, p := range got {
 		if p != want[p.Member] {
 			t.Errorf("got %+v, want %+v", p, want[p.Member])
@@ -311,11 +312,11 @@ func testSearchMembers(t *testing.T, s Subject) {
 	for id, name := range map[string]string{
 		"-1-both": mark + " Émile", "-2-named": mark + " ÉMILIE", "-0-k": mark + " \u212aelvin", "-5-same": mark + " émile", "-6-none": "", "-7-e": mark + " Emile",
 	} {
-		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: own + id, DisplayName: name}); err != nil {
+		if _, _, err := s.PutProfile(ctx, people.Profile{Member: own + id, DisplayName: name}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found := func(q leaderboard.MemberQuery) (all []string) {
+	found := func(q people.MemberQuery) (all []string) {
 		t.Helper()
 		for q.Limit = 2; ; {
 			page, err := s.SearchMembers(ctx, q)
@@ -333,31 +334,31 @@ func testSearchMembers(t *testing.T, s Subject) {
 			}
 			last := &page.Members[q.Limit-1]
 			if q.AfterMember = last.Member; q.ByName {
-				q.AfterName = leaderboard.FoldName(last.Profile.DisplayName)
+				q.AfterName = names.Fold(last.Profile.DisplayName)
 			}
 		}
 	}
 	for _, c := range []struct {
-		q    leaderboard.MemberQuery
+		q    people.MemberQuery
 		want string
 	}{
-		{leaderboard.MemberQuery{Prefix: own + "-"}, "-0-k -1-both -2-named -3-plays -4-hidden -5-same -6-none -7-e"},
-		{leaderboard.MemberQuery{Prefix: own + "-3-pl"}, "-3-plays"},
-		{leaderboard.MemberQuery{Prefix: own + "-3-PL"}, ""},
-		{leaderboard.MemberQuery{Prefix: own + "-9"}, ""},
-		{leaderboard.MemberQuery{ByName: true, Prefix: mark + " éMIL"}, "-1-both -5-same -2-named"},
-		{leaderboard.MemberQuery{ByName: true, Prefix: strings.ToUpper(mark) + " emile"}, "-7-e"},
-		{leaderboard.MemberQuery{ByName: true, Prefix: mark + " kel"}, "-0-k"},
-		{leaderboard.MemberQuery{ByName: true, Prefix: mark}, "-7-e -0-k -1-both -5-same -2-named"},
+		{people.MemberQuery{Prefix: own + "-"}, "-0-k -1-both -2-named -3-plays -4-hidden -5-same -6-none -7-e"},
+		{people.MemberQuery{Prefix: own + "-3-pl"}, "-3-plays"},
+		{people.MemberQuery{Prefix: own + "-3-PL"}, ""},
+		{people.MemberQuery{Prefix: own + "-9"}, ""},
+		{people.MemberQuery{ByName: true, Prefix: mark + " éMIL"}, "-1-both -5-same -2-named"},
+		{people.MemberQuery{ByName: true, Prefix: strings.ToUpper(mark) + " emile"}, "-7-e"},
+		{people.MemberQuery{ByName: true, Prefix: mark + " kel"}, "-0-k"},
+		{people.MemberQuery{ByName: true, Prefix: mark}, "-7-e -0-k -1-both -5-same -2-named"},
 	} {
 		if got := strings.Join(found(c.q), " "); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.q, got, c.want)
 		}
 	}
-	if _, _, err := s.PatchProfile(ctx, own+"-7-e", leaderboard.ProfilePatch{DisplayName: new(string)}); err != nil {
+	if _, _, err := s.PatchProfile(ctx, own+"-7-e", people.ProfilePatch{DisplayName: new(string)}); err != nil {
 		t.Fatal(err)
 	}
-	if got := found(leaderboard.MemberQuery{ByName: true, Prefix: mark + " emile"}); got != nil {
+	if got := found(people.MemberQuery{ByName: true, Prefix: mark + " emile"}); got != nil {
 		t.Errorf("after the name was taken away: %v", got)
 	}
 }
@@ -370,7 +371,7 @@ func testFindMembers(t *testing.T, s Subject) {
 	other := newBoard(t, s, "find-2", leaderboard.Rules{})
 	mark := "finding"
 	for id, name := range map[string]string{"-1": mark + " Émile", "-2": mark + " ÉMILIE", "-3": mark + " émile", "-4": mark + " Émile", "-5": mark + " émile", "-6": mark + " émile", "-7": ""} {
-		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: own + id, DisplayName: name}); err != nil {
+		if _, _, err := s.PutProfile(ctx, people.Profile{Member: own + id, DisplayName: name}); err != nil {
 			t.Fatal(err)
 		}
 		if id != "-4" {
@@ -395,7 +396,7 @@ func testFindMembers(t *testing.T, s Subject) {
 		{own + "-1", ""},
 	} {
 		for limit := 1; limit <= 4; limit++ {
-			q := leaderboard.ShownQuery{Period: b.ref.ID, Prefix: c.prefix, Limit: limit}
+			q := people.ShownQuery{Period: b.ref.ID, Prefix: c.prefix, Limit: limit}
 			var all []string
 			for {
 				page, err := s.FindMembers(ctx, q)
@@ -414,10 +415,10 @@ func testFindMembers(t *testing.T, s Subject) {
 			}
 		}
 	}
-	if page, err := s.FindMembers(ctx, leaderboard.ShownQuery{Period: other.ref.ID, Prefix: mark, Limit: 9}); err != nil || len(page.Members) != 2 {
+	if page, err := s.FindMembers(ctx, people.ShownQuery{Period: other.ref.ID, Prefix: mark, Limit: 9}); err != nil || len(page.Members) != 2 {
 		t.Errorf("on the other board: %+v, %v", page, err)
 	}
-	if page, err := s.FindMembers(ctx, leaderboard.ShownQuery{Prefix: mark, Limit: 9}); err != nil || len(page.Members) != 0 {
+	if page, err := s.FindMembers(ctx, people.ShownQuery{Prefix: mark, Limit: 9}); err != nil || len(page.Members) != 0 {
 		t.Errorf("in a period without a row: %+v, %v", page, err)
 	}
 }
@@ -426,7 +427,7 @@ func testFindMembers(t *testing.T, s Subject) {
 func testForget(t *testing.T, s Subject) {
 	ctx, gone, stays := t.Context(), "forgotten-gone", "forgotten-stays"
 	for _, member := range []string{gone, stays} {
-		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: member, DisplayName: member}); err != nil {
+		if _, _, err := s.PutProfile(ctx, people.Profile{Member: member, DisplayName: member}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -56,7 +56,7 @@ func auditedOfProfiles() map[string]audited {
 		"take a name away": {
 			action: leaderboard.AuditActionProfileReset, prepare: withProfile, done: "profiles WHERE display_name = '' AND reset_names = 'Ada' AND attributes <> '{}'",
 			do: func(ctx context.Context, s *whole) error {
-				_, err := s.people().ResetName(ctx, leaderboard.NameReset{Member: "m", Reason: "a slur", Actor: "boss"})
+				_, err := s.people().ResetName(ctx, people.NameReset{Member: "m", Reason: "a slur", Actor: "boss"})
 				return err
 			},
 			member: "m", before: `{"display_name": "Ada"}`, after: `{"display_name": "", "reason": "a slur", "actor": "boss"}`,
@@ -64,7 +64,7 @@ func auditedOfProfiles() map[string]audited {
 		"change a part of a profile": {
 			action: leaderboard.AuditActionProfileUpdate, prepare: withProfile, done: `profiles WHERE attributes = '{"level":8}'`,
 			do: func(ctx context.Context, s *whole) error {
-				_, _, err := s.people().PatchProfile(ctx, "m", leaderboard.ProfilePatch{Attributes: []byte(`{"level":8}`)})
+				_, _, err := s.people().PatchProfile(ctx, "m", people.ProfilePatch{Attributes: []byte(`{"level":8}`)})
 				return err
 			},
 			member: "m", before: `{"attributes": {"level": 7}}`, after: `{"attributes": {"level": 8}}`,
@@ -225,7 +225,7 @@ func played(t *testing.T, s *whole) {
 // named gives that member a name.
 func named(name string) func(ctx context.Context, s *whole) error {
 	return func(ctx context.Context, s *whole) error {
-		_, _, err := s.people().PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: `{"level":7}`})
+		_, _, err := s.people().PutProfile(ctx, people.Profile{Member: "m", DisplayName: name, Attributes: `{"level":7}`})
 		return err
 	}
 }
@@ -346,9 +346,9 @@ func TestAuditOfProfiles(t *testing.T) {
 		featuretest.SettingsOf[people.Settings](list).AuditProfiles = "people"
 		quiet := openWith(t, dsn, list, nil)
 		machine := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "kgame"})
-		put := func(s *whole, ctx context.Context, name string, attributes leaderboard.Attributes) {
+		put := func(s *whole, ctx context.Context, name string, attributes people.Attributes) {
 			t.Helper()
-			if _, _, err := s.people().PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: name, Attributes: attributes}); err != nil {
+			if _, _, err := s.people().PutProfile(ctx, people.Profile{Member: "m", DisplayName: name, Attributes: attributes}); err != nil {
 				t.Fatal(err)
 			}
 		}

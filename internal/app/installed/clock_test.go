@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/people"
 	"leaderboard/features/players"
 	"leaderboard/features/plays"
 	"leaderboard/leaderboard"
@@ -57,7 +58,7 @@ func writeEverywhere(t *testing.T, s *whole) {
 	dbtest.MakeBoard(t, s.Store, "deleted", leaderboard.Rules{})
 	_, submitted := s.Writer.Submit(ctx, dbtest.One("kept", "key", "m", 5))
 	_, _, changed := s.Boards.PutBoard(ctx, "kept", leaderboard.Rules{Title: "changed", Windows: ref.Rules.Windows})
-	_, _, profiled := s.people().PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: "M"})
+	_, _, profiled := s.people().PutProfile(ctx, people.Profile{Member: "m", DisplayName: "M"})
 	_, indexed := s.Indexes.Build(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
 	_, befriended := s.friends().PutFriends(ctx, "m", []string{"n"})
 	_, hidden := s.Hidden.Hide(ctx, leaderboard.HideRequest{Board: "kept", Member: "n", Reason: "test"})

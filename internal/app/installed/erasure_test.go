@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/features/people"
 	"leaderboard/features/players"
 	"leaderboard/features/plays"
 	"leaderboard/leaderboard"
@@ -133,11 +134,11 @@ func recordMember(t *testing.T, s *whole, db *sql.DB, boardID int64) {
 	_, err1 := s.Writer.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries})
 	_, err2 := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: forgotten, Reason: forgotten + " is a bot", Actor: "boss"})
 	_, err3 := s.friends().AddFriends(t.Context(), forgotten, []string{"stays"})
-	_, _, err4 := s.people().PutProfile(t.Context(), leaderboard.Profile{
+	_, _, err4 := s.people().PutProfile(t.Context(), people.Profile{
 		Member: forgotten, DisplayName: forgottenName, AvatarURL: "https://example.org/" + forgottenName, Attributes: `{"name":"` + forgottenName + `"}`,
 	})
-	_, err8 := s.people().ResetName(t.Context(), leaderboard.NameReset{Member: forgotten, Reason: forgottenName + " is no name", Actor: "boss"})
-	_, _, err7 := s.people().PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "other"})
+	_, err8 := s.people().ResetName(t.Context(), people.NameReset{Member: forgotten, Reason: forgottenName + " is no name", Actor: "boss"})
+	_, _, err7 := s.people().PutProfile(t.Context(), people.Profile{Member: forgotten, DisplayName: "other"})
 	_, err5 := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "stays", Reason: "another one", Actor: "boss"})
 	_, err6 := players.NewStore(s.Database()).BarMember(t.Context(), forgotten, 0)
 	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
@@ -211,7 +212,7 @@ func fillForErasure(t *testing.T, s *whole, offset *atomic.Int64) []leaderboard.
 	}
 	_, err1 := s.Hidden.Hide(t.Context(), leaderboard.HideRequest{Board: boards[1].Name, Member: forgotten, Reason: "test"})
 	_, err2 := s.friends().AddFriends(t.Context(), forgotten, []string{"first"})
-	_, _, err3 := s.people().PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
+	_, _, err3 := s.people().PutProfile(t.Context(), people.Profile{Member: forgotten, DisplayName: "Scarlett"})
 	_, err4 := players.NewStore(s.Database()).BarMember(t.Context(), forgotten, 0)
 	_, err5 := plays.NewStore(s.Database()).BeginPlay(t.Context(), boards[0], forgotten)
 	_, err6 := plays.NewStore(s.Database()).BeginPlay(t.Context(), boards[2], forgotten)

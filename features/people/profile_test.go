@@ -1,10 +1,13 @@
-package leaderboard
+package people
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"leaderboard/leaderboard"
 )
 
 // TestAttributesAreCanonical: attributes have one form, which any JSON reader accepts and which parses to itself.
@@ -48,6 +51,22 @@ func TestNamesThatDeceive(t *testing.T) {
 		p := Profile{Member: "m", DisplayName: name}
 		if err := p.Check(); (err == nil) != ok {
 			t.Errorf("%+q: %v", name, err)
+		}
+	}
+}
+
+// TestChecks: a valid input gives an error that is nil also as an error, an invalid one a RuleError.
+func TestChecks(t *testing.T) {
+	good, bad := Profile{Member: "m"}, Profile{}
+	reset, unfounded := NameReset{Member: "m", Reason: "a slur"}, NameReset{Member: "m"}
+	_, none := ParseAttributes(nil)
+	_, list := ParseAttributes([]byte("[]"))
+	for name, c := range map[string]struct{ valid, invalid error }{
+		"Profile.Check": {good.Check(), bad.Check()}, "NameReset.Check": {reset.Check(), unfounded.Check()}, "ParseAttributes": {none, list},
+	} {
+		var broken *leaderboard.RuleError
+		if c.valid != nil || !errors.As(c.invalid, &broken) {
+			t.Errorf("%s: %v, %T %[3]v", name, c.valid, c.invalid)
 		}
 	}
 }
