@@ -16,8 +16,33 @@ type Period = api.Period
 // Derivation is the state of a derived board and its sources.
 type Derivation = api.Derivation
 
+// DerivationState says how far a derived board is with its sources.
+type DerivationState = api.DerivationState
+
+// The states of a derived board.
+const (
+	DerivationStateFollowing  = api.DerivationStateFollowing
+	DerivationStateIncomplete = api.DerivationStateIncomplete
+	DerivationStateRolling    = api.DerivationStateRolling
+	DerivationStateComputing  = api.DerivationStateComputing
+)
+
 // Source is a source of a derived board.
 type Source = api.Source
+
+// SourceCondition is a condition that a source must meet to count.
+type SourceCondition = api.SourceCondition
+
+// The conditions of a source.
+const (
+	SourceConditionPresent  = api.SourceConditionPresent
+	SourceConditionEmpty    = api.SourceConditionEmpty
+	SourceConditionNoBoard  = api.SourceConditionNoBoard
+	SourceConditionNoWindow = api.SourceConditionNoWindow
+	SourceConditionNoPeriod = api.SourceConditionNoPeriod
+	SourceConditionDerived  = api.SourceConditionDerived
+	SourceConditionLeft     = api.SourceConditionLeft
+)
 
 // Change is one change of a board, or the end of one of its periods.
 type Change = api.Change

@@ -142,7 +142,7 @@ func boardsPart(t *testing.T, c *client.Client) []string {
 	must(t, err)
 	d, err := c.Sources(ctx, "boards-sum")
 	must(t, err)
-	if len(d.Sources) != 1 || d.Sources[0].Board != "boards-1" || d.Sources[0].Window != "day" || d.Sources[0].Condition != leaderboard.SourceConditionEmpty {
+	if len(d.Sources) != 1 || d.Sources[0].Board != "boards-1" || d.Sources[0].Window != "day" || d.Sources[0].Condition != client.SourceConditionEmpty {
 		t.Errorf("sources: %+v", d)
 	}
 	if _, err := c.Sources(ctx, "boards-1"); !errors.Is(err, leaderboard.ErrNotDerived) {

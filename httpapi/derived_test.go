@@ -17,7 +17,6 @@ func TestDerivedRefused(t *testing.T) {
 	for body, pointer := range map[string]string{
 		`{"derive":{"from":[]}}`:                                                                    "/derive/from",
 		`{"windows":["day"],"derive":{"from":[{"board":"runs"}]}}`:                                  "/windows",
-		`{"derive":{"from":[{"board":"sum"}]}}`:                                                     "/derive/from/0/board",
 		`{"derive":{"from":[{"board":"runs","window":"week"}],"last":"7d"}}`:                        "/derive/from/0/window",
 		`{"derive":{"from":[{"board":"runs"},{"board":"runs","window":"day"}],"last":"51d"}}`:       "/derive/from",
 		`{"derive":{"from":[{"board":"runs"}],"op":"minus"}}`:                                       "/derive/op",
@@ -46,9 +45,6 @@ func TestRecompute(t *testing.T) {
 		t.Errorf("got %s", r.Body)
 	}
 	isProblem(t, e.Post(apitest.AdminKey, "/v1/boards/runs/rebuild", `{"kind":"recompute"}`).Want(404), "not-derived")
-	if _, err := e.fake.FollowSources(t.Context(), "sum", true); err != nil {
-		t.Fatal(err)
-	}
 	if r := e.Get(apitest.AdminKey, "/v1/boards/sum/verify?against=sources").Want(200); !strings.Contains(string(r.Body), `"equal":true`) {
 		t.Errorf("got %s", r.Body)
 	}

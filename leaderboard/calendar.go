@@ -267,23 +267,6 @@ func (c Calendar) Named(w Window, name string) (Span, error) {
 	return Span{}, fmt.Errorf("the board has no season %q", name)
 }
 
-// latestSpan returns the interval [from, until) around t in which Latest returns the same period.
-func (c Calendar) latestSpan(w Window, t Micros) (from, until Micros) {
-	if w != WindowSeason {
-		span, _ := c.spanAt(w, t)
-		return span.StartsAt, span.EndsAt
-	}
-	from, until = MinTime, Forever
-	for _, s := range c.seasons {
-		if s.StartsAt <= t {
-			from = s.StartsAt
-		} else {
-			until = min(until, s.StartsAt)
-		}
-	}
-	return from, until
-}
-
 // Before returns the period of w before the period that begins at start; false for the first period.
 func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 	if w == WindowAllTime || start <= MinTime {

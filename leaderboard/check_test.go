@@ -12,8 +12,6 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 	t.Helper()
 	type both = struct{ valid, invalid error }
 	rules, bad := leaderboard.Rules{}.WithDefaults(), leaderboard.Rules{Order: "up"}.WithDefaults()
-	derived := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "a"}}}}
-	ordinary := func(string) (leaderboard.SourceBoard, bool) { return leaderboard.SourceBoard{}, false }
 	hide, restore := leaderboard.HideRequest{Member: "m", Reason: "r"}, leaderboard.HideRequest{}
 	combined := []leaderboard.PeriodRef{{Board: "a", Rules: &rules}}
 	fields := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 8}}}
@@ -34,7 +32,6 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 		"CheckFriendCount":         {leaderboard.CheckFriendCount(1), leaderboard.CheckFriendCount(leaderboard.MaxFriends + 1)},
 		"CheckCombined":            {leaderboard.CheckCombined(combined, leaderboard.ModeTied), leaderboard.CheckCombined(nil, leaderboard.ModeTied)},
 		"Rules.Check":              {rules.Check(), bad.Check()},
-		"Rules.CheckSources":       {derived.CheckSources("b", ordinary), derived.CheckSources("a", ordinary)},
 		"Rules.Apply":              {apply("m"), apply("")},
 		"HideRequest.Check":        {hide.Check(), restore.Check()},
 		"HideRequest.CheckRestore": {hide.CheckRestore(), restore.CheckRestore()},

@@ -3,7 +3,6 @@ package leaderboard
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -24,7 +23,7 @@ func (r *Rules) checkDerive(fail failFunc) {
 		fail("/derive", "a derived board has no starts_at and no ends_at")
 	}
 	r.checkIgnored(fail)
-	units, window, err := d.units()
+	units, window, err := d.Units()
 	if err != nil {
 		fail("/derive/last", "%s", err)
 		units = 1
@@ -72,7 +71,7 @@ func (d *Derive) checkFrom(window Window, fail failFunc) {
 		if len(f.Period) > MaxBoardName {
 			fail(pointer+"/period", "want the name of a period, %s or %s", CurrentPeriod, PreviousPeriod)
 		}
-		if f.Window != "" && f.Window != WindowSeason && !f.moves() {
+		if f.Window != "" && f.Window != WindowSeason && !f.Moves() {
 			if _, err := f.Window.SpanNamed(f.Period, time.UTC); err != nil { // in any zone the names are of this form
 				fail(pointer+"/period", "%s", err)
 			}
@@ -84,60 +83,5 @@ func (d *Derive) checkFrom(window Window, fail failFunc) {
 			fail(pointer, "the source is listed twice")
 		}
 		seen[name] = true
-	}
-}
-
-// CheckSources reports the sources that a board of this name cannot have, or that could have no entries: the board
-// itself, derived boards, windows and periods that their boards do not have. A board that does not exist passes: it may
-// be created later. The rules must have passed Check.
-func (r *Rules) CheckSources(name string, find FindSource) error {
-	if r.Derive == nil {
-		return nil
-	}
-	var bad []FieldError
-	fail := func(pointer, format string, args ...any) {
-		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
-	}
-	seen := map[DeriveFrom]bool{}
-	for i, f := range r.Derive.From {
-		pointer := "/derive/from/" + strconv.Itoa(i)
-		b, ok := find(f.Board)
-		if f.Board == name || b.Derived {
-			fail(pointer+"/board", "%s is a derived board, which cannot be a source", f.Board)
-		} else if ok {
-			f.Window, f.Weight = r.Derive.windowOn(&f, &b), nil
-			r.Derive.checkOn(&b, f, pointer, fail)
-			if f.Window == WindowAllTime {
-				f.Period = CurrentPeriod // the only one it can have
-			}
-			if seen[f] {
-				fail(pointer, "the source is listed twice: the first window of %s is %s", f.Board, b.Windows[0])
-			}
-			seen[f] = true
-		}
-	}
-	if bad == nil {
-		return nil
-	}
-	return &RuleError{Code: CodeInvalidBoard, Detail: "the board's rules are not valid", Fields: bad}
-}
-
-// checkOn checks a source with a known window against the board that it names.
-func (d *Derive) checkOn(b *SourceBoard, f DeriveFrom, pointer string, fail failFunc) {
-	has := slices.Contains(b.Windows, f.Window)
-	switch {
-	case !has && d.Last != "":
-		fail("/derive/last", "counts periods of window %s, and board %s has %s", f.Window, f.Board, joined(b.Windows))
-	case !has && f.moves():
-		fail(pointer+"/window", "board %s has %s", f.Board, joined(b.Windows))
-	case f.Window == WindowAllTime && f.Period == PreviousPeriod:
-		fail(pointer+"/period", "window %s has one period", f.Window)
-	case !f.moves():
-		span, err := b.Calendar.Named(f.Window, f.Period)
-		if err != nil {
-			fail(pointer+"/period", "%s", err)
-		} else if span.EndsAt <= b.CreatedTime {
-			fail(pointer+"/period", "ended before board %s was made, at %s", f.Board, b.CreatedTime)
-		}
 	}
 }

@@ -8,7 +8,7 @@
 //	entry.go, labels.go, calendar.go                the parts of rules and entries
 //	display.go, face.go                             how people read scores, and how a board's page looks
 //	player.go, notify.go, metadata.go, review.go    what players may do, and their tokens; notices of passes; metadata of entries; held submissions
-//	derive.go, aggregate.go                         the rule of derived boards
+//	derive.go                                       the rule of derived boards
 //	board.go                                        a board and its rules
 //	rule_field.go                                   the tags of rules, and their violations
 //	revision.go, period.go                          states of a period, periods, finding one by name
@@ -16,7 +16,7 @@
 //	held.go                                         submissions that wait for an admin, and their states
 //	board_check.go, derive_check.go, conflict.go    which rules are valid, and which can be changed
 //	query.go, past.go, combined.go, move.go, answered.go  questions and answers
-//	copy.go, derivation.go, run.go, status.go       states of copies and of derived boards, records of work, how boards stand
+//	copy.go, run.go, status.go                      states of copies, records of work, how boards stand
 //	friends.go, hidden.go, audit.go                 lists of friends, hidden members, the record of changes
 //	event.go                                        the events of changes
 //	member_data.go                                  all that is stored of a member, and its erasure

@@ -30,10 +30,10 @@ type Config struct {
 	// nil: no Redis ever fills up.
 	Memory func(ctx context.Context, p leaderboard.PeriodRef) (float64, error)
 
-	// Recompute computes all entries of a derived board from scratch. The step's State is DerivationStateComputing unless
-	// another process has computed them since the call. Errors: ErrBoardNotFound, ErrNotDerived, ErrUnavailable. nil: no
-	// derived boards.
-	Recompute        func(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	// Recompute computes all entries of a derived board from scratch. The run has only FromSeq, ToSeq, Rows and State:
+	// RunStateDone, or RunStateShared when another process has computed the entries since the call. Errors: ErrBoardNotFound,
+	// ErrNotDerived, ErrUnavailable. nil: no derived boards.
+	Recompute        func(ctx context.Context, board string) (leaderboard.Run, error)
 	RecomputeTimeout time.Duration // for one run of Recompute, 30 min
 
 	Logger   *slog.Logger
@@ -65,8 +65,8 @@ func (c *Config) setDefaults() {
 		c.Memory = func(context.Context, leaderboard.PeriodRef) (float64, error) { return 0, nil }
 	}
 	if c.Recompute == nil {
-		c.Recompute = func(context.Context, string) (leaderboard.DeriveStep, error) {
-			return leaderboard.DeriveStep{}, leaderboard.ErrNotDerived
+		c.Recompute = func(context.Context, string) (leaderboard.Run, error) {
+			return leaderboard.Run{}, leaderboard.ErrNotDerived
 		}
 	}
 	if c.Observer == nil {

@@ -10,16 +10,16 @@ import (
 	"leaderboard/leaderboard"
 )
 
-// recomputing returns the refresher of a site whose derived boards are computed once gate is closed, by a step that finds a
-// state.
-func recomputing(t *testing.T, s *site, gate <-chan struct{}, state leaderboard.DerivationState) *Refresher {
+// recomputing returns the refresher of a site whose derived boards are computed once gate is closed, in a run that
+// ends with a state.
+func recomputing(t *testing.T, s *site, gate <-chan struct{}, state leaderboard.RunState) *Refresher {
 	return newRefresher(t, s, func(c *Config) {
-		c.Recompute = func(ctx context.Context, _ string) (leaderboard.DeriveStep, error) {
+		c.Recompute = func(ctx context.Context, _ string) (leaderboard.Run, error) {
 			select {
 			case <-gate:
-				return leaderboard.DeriveStep{FromSeq: 3, ToSeq: 5, Rows: 2, State: state}, nil
+				return leaderboard.Run{FromSeq: 3, ToSeq: 5, Rows: 2, State: state}, nil
 			case <-ctx.Done():
-				return leaderboard.DeriveStep{}, ctx.Err()
+				return leaderboard.Run{}, ctx.Err()
 			}
 		}
 	})
@@ -35,7 +35,7 @@ func recompute() Request {
 func TestRecompute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, gate := newSite(), make(chan struct{})
-		r := recomputing(t, s, gate, leaderboard.DerivationStateComputing)
+		r := recomputing(t, s, gate, leaderboard.RunStateDone)
 		first, wait, err := r.Start(context.Background(), recompute())
 		second, _, err2 := r.Start(context.Background(), recompute())
 		if err != nil || err2 != nil || first.ID != 1 || second.ID != 1 || first.State != leaderboard.RunStateRunning || first.Kind != leaderboard.RunKindRecompute {
@@ -58,7 +58,7 @@ func TestRecompute(t *testing.T) {
 func TestRecomputeCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite()
-		r := recomputing(t, s, nil, leaderboard.DerivationStateComputing)
+		r := recomputing(t, s, nil, leaderboard.RunStateDone)
 		if _, _, err := r.Start(context.Background(), recompute()); err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestRecomputeShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		close(gate)
-		run, err := recomputing(t, newSite(), gate, leaderboard.DerivationStateFollowing).RunOnce(context.Background(), recompute())
+		run, err := recomputing(t, newSite(), gate, leaderboard.RunStateShared).RunOnce(context.Background(), recompute())
 		if err != nil || run.State != leaderboard.RunStateShared {
 			t.Errorf("finished as %+v, %v", run, err)
 		}

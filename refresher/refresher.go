@@ -39,12 +39,8 @@ func (r *Refresher) join(req Request) *job {
 // recompute does a run that computes all entries of a derived board from scratch.
 func (r *Refresher) recompute(ctx context.Context, j *job) (result, error) {
 	r.runner.begin(ctx, j)
-	step, err := r.cfg.Recompute(ctx, j.req.Ref.Board)
-	state := leaderboard.RunStateDone
-	if step.State != leaderboard.DerivationStateComputing {
-		state = leaderboard.RunStateShared // another step was faster and has written the rows
-	}
-	return result{state, step.FromSeq, step.ToSeq, step.Rows}, err
+	run, err := r.cfg.Recompute(ctx, j.req.Ref.Board)
+	return result{run.State, run.FromSeq, run.ToSeq, run.Rows}, err
 }
 
 // RunOnce does the run, or shares a run under way, and returns it finished. The error is the error of the run, or of

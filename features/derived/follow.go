@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"leaderboard/api"
 	"leaderboard/cache"
 	"leaderboard/cache/feed"
 	"leaderboard/leaderboard"
@@ -43,8 +44,8 @@ type steps interface {
 	lead(ctx context.Context, boardIDs []int64) ([]bool, error)
 	yield(ctx context.Context) error
 	moved(ctx context.Context, boardIDs []int64) ([]bool, error)
-	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
-	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	FollowSources(ctx context.Context, board string, long bool) (Step, error)
+	Recompute(ctx context.Context, board string) (Step, error)
 }
 
 // followedBoard is the part of a derived board that its follower needs. It is shared and immutable.
@@ -104,18 +105,22 @@ func newFollower(s steps, f *feed.Feed, log *slog.Logger) *follower {
 }
 
 // Recompute computes all entries of a derived board from scratch, see Stepper.Recompute, once there is a permit for a long
-// step. The board takes no other step meanwhile.
-func (d *follower) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+// step. The board takes no other step meanwhile. It is a refresher.Config.Recompute.
+func (d *follower) Recompute(ctx context.Context, board string) (leaderboard.Run, error) {
 	d.recomputing(board, 1)
 	defer d.recomputing(board, -1)
 	if err := d.long.Acquire(ctx, 1); err != nil {
-		return leaderboard.DeriveStep{}, err
+		return leaderboard.Run{}, err
 	}
 	defer d.long.Release(1)
 	start := time.Now()
 	step, err := d.steps.Recompute(ctx, board)
 	d.metrics.stepEnded(&step, time.Since(start), err)
-	return step, err
+	run := leaderboard.Run{State: leaderboard.RunStateDone, FromSeq: step.FromSeq, ToSeq: step.ToSeq, Rows: step.Rows}
+	if step.State != api.DerivationStateComputing {
+		run.State = leaderboard.RunStateShared // another step was faster and has written the rows
+	}
+	return run, err
 }
 
 // recomputing counts recomputations of a board that begin (1) or end (-1).

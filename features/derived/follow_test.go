@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/cache/feed"
 	"leaderboard/leaderboard"
 )
@@ -31,9 +32,9 @@ type fakeDerived struct {
 	steps   []time.Time
 	stepped map[string]bool // boards
 	yields  int
-	others  bool                        // another process takes the lead once it is yielded
-	gate    chan struct{}               // a recomputation ends when it is closed
-	state   leaderboard.DerivationState // of a recomputation
+	others  bool                // another process takes the lead once it is yielded
+	gate    chan struct{}       // a recomputation ends when it is closed
+	state   api.DerivationState // of a recomputation
 
 	recomputing int // how many recomputations have begun
 
@@ -76,12 +77,12 @@ func (f *fakeDerived) yield(context.Context) error {
 	return f.do(func() error { f.yields++; f.leads = f.leads && !f.others; return nil })
 }
 
-func (f *fakeDerived) FollowSources(ctx context.Context, board string, long bool) (step leaderboard.DeriveStep, err error) {
+func (f *fakeDerived) FollowSources(ctx context.Context, board string, long bool) (step Step, err error) {
 	var turn chan struct{}
 	_ = f.do(func() error { turn = f.turns[board]; return nil })
 	if turn != nil {
 		if !long {
-			return leaderboard.DeriveStep{Long: true}, nil
+			return Step{Long: true}, nil
 		}
 		_ = f.do(func() error { f.turning = append(f.turning, board); return nil })
 		select {
@@ -101,13 +102,13 @@ func (f *fakeDerived) FollowSources(ctx context.Context, board string, long bool
 	})
 }
 
-func (f *fakeDerived) Recompute(ctx context.Context, _ string) (leaderboard.DeriveStep, error) {
+func (f *fakeDerived) Recompute(ctx context.Context, _ string) (Step, error) {
 	_ = f.do(func() error { f.recomputing++; return nil })
 	select {
 	case <-f.gate:
-		return leaderboard.DeriveStep{FromSeq: 3, ToSeq: 5, Rows: 2, State: f.state}, nil
+		return Step{FromSeq: 3, ToSeq: 5, Rows: 2, State: f.state}, nil
 	case <-ctx.Done():
-		return leaderboard.DeriveStep{}, ctx.Err()
+		return Step{}, ctx.Err()
 	}
 }
 

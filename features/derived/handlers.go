@@ -6,13 +6,12 @@ import (
 
 	"leaderboard/api"
 	"leaderboard/httpapi"
-	"leaderboard/leaderboard"
 )
 
 // Derivations compares derived boards with their sources.
 type Derivations interface {
 	// Derivation compares a derived board with the states of its sources. Errors: ErrBoardNotFound, ErrNotDerived.
-	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	Derivation(ctx context.Context, board string) (api.Derivation, error)
 }
 
 // boundedStepper asks a Stepper, with the bound on questions that no copy answers.
@@ -22,7 +21,7 @@ type boundedStepper struct {
 }
 
 // Derivation implements Derivations.
-func (a boundedStepper) Derivation(ctx context.Context, board string) (d leaderboard.Derivation, err error) {
+func (a boundedStepper) Derivation(ctx context.Context, board string) (d api.Derivation, err error) {
 	err = a.alone(ctx, func(ctx context.Context) (err error) {
 		d, err = a.stepper.Derivation(ctx, board)
 		return err
@@ -52,13 +51,14 @@ func (h *handlers) sources(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	out := api.Derivation{Board: d.Board, Seq: d.Seq, AsOf: d.AsOf.Time(), State: d.State, Lag: d.Lag, Sources: []api.Source{}}
+	shown := []api.Source{}
 	for _, s := range d.Sources {
 		if h.MayReadSource(c, ref.Board, s.Board) {
-			out.Sources = append(out.Sources, api.Source(s))
-		} else if d.State == leaderboard.DerivationStateFollowing {
-			out.Lag = max(0, out.Lag-max(0, s.LastSeq-s.Seq))
+			shown = append(shown, s)
+		} else if d.State == api.DerivationStateFollowing {
+			d.Lag = max(0, d.Lag-max(0, s.LastSeq-s.Seq))
 		}
 	}
-	return c.SendJSON(http.StatusOK, out)
+	d.Sources = shown
+	return c.SendJSON(http.StatusOK, d)
 }

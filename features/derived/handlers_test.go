@@ -14,13 +14,19 @@ import (
 	"leaderboard/leaderboard"
 )
 
-func newAPI(t testing.TB) *apitest.Env {
-	return featuretest.New(t, func(f *apitest.Fake) []httpapi.Route { return Routes(httpapi.Resolver{Catalog: f}, f) })
+// newAPI returns an API over a model.
+func newAPI(t testing.TB) (e *apitest.Env, m *model) {
+	e = featuretest.New(t, func(f *apitest.Fake) []httpapi.Route {
+		m = newModel(f.Model)
+		return Routes(httpapi.Resolver{Catalog: f}, m)
+	})
+	return e, m
 }
 
 // TestExamples runs the line for a shell of /docs.
 func TestExamples(t *testing.T) {
-	featuretest.Examples(t, Routes(httpapi.Resolver{}, nil), newAPI, map[string]func(*apitest.Env, string) string{
+	server := func(t testing.TB) *apitest.Env { e, _ := newAPI(t); return e }
+	featuretest.Examples(t, Routes(httpapi.Resolver{}, nil), server, map[string]func(*apitest.Env, string) string{
 		"getSources": func(e *apitest.Env, line string) string {
 			e.Board("demo", leaderboard.Rules{}, apitest.Classic()...)
 			e.Board("week", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "demo"}}}})
@@ -30,7 +36,7 @@ func TestExamples(t *testing.T) {
 }
 
 func TestDerivedBoard(t *testing.T) {
-	e := newAPI(t)
+	e, m := newAPI(t)
 	const rule = `{"derive":{"from":[{"board":"runs"},{"board":"rides","window":"day","period":"2023-11-14","weight":-2}]}}`
 	e.Board("runs", leaderboard.Rules{}, leaderboard.Submission{Member: "m", Score: 9})
 	e.Put(apitest.AdminKey, "/v1/boards/sum", rule).Want(201)
@@ -49,19 +55,26 @@ func TestDerivedBoard(t *testing.T) {
 		t.Helper()
 		e.Get(apitest.ReadKey, "/v1/boards/sum/sources").Want(200).Decode(&out)
 		want := []api.Source{
-			{Board: "runs", Window: "all_time", Period: "all_time", Weight: 1, Seq: seq, LastSeq: 1, Condition: leaderboard.SourceConditionPresent},
-			{Board: "rides", Window: "day", Weight: -2, Condition: leaderboard.SourceConditionNoBoard},
+			{Board: "runs", Window: "all_time", Period: "all_time", Weight: 1, Seq: seq, LastSeq: 1, Condition: api.SourceConditionPresent},
+			{Board: "rides", Window: "day", Weight: -2, Condition: api.SourceConditionNoBoard},
 		}
 		if out.State != state || out.Board != "sum" || !reflect.DeepEqual(out.Sources, want) {
 			t.Errorf("sources are %+v", out)
 		}
 	}
 	check("computing", 0)
-	if _, err := e.Fake.FollowSources(t.Context(), "sum", true); err != nil {
+	if _, err := m.FollowSources(t.Context(), "sum", true); err != nil {
 		t.Fatal(err)
 	}
 	check("incomplete", 1)
-	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/sum", Key: apitest.AdminKey, Body: `{"derive":{"from":[{"board":"runs"}],"last":"7d"}}`}).WantProblem(422, leaderboard.CodeInvalidBoard)
+	for body, pointer := range map[string]string{`{"derive":{"from":[{"board":"runs"}],"last":"7d"}}`: "/derive/last", `{"derive":{"from":[{"board":"sum"}]}}`: "/derive/from/0/board"} {
+		for _, board := range []string{"sum", "other"} {
+			p := e.Do(apitest.Ask{Method: "PUT", Path: "/v1/boards/" + board, Key: apitest.AdminKey, Body: body}).WantProblem(422, leaderboard.CodeInvalidBoard)
+			if len(p.Errors) != 1 || p.Errors[0].Pointer != pointer {
+				t.Errorf("%s on %s: %+v, want a fault at %s", body, board, p, pointer)
+			}
+		}
+	}
 	e.Get(apitest.NoKey, "/v1/boards/runs/sources").WantProblem(404, "not-derived")
 	e.Get(apitest.NoKey, "/v1/boards/none/sources").WantProblem(404, "board-not-found")
 	body := string(e.Post(apitest.WriteKey, "/v1/boards/sum/scores", `{"entries":[{"member":"m","score":1}]}`).Want(200).Body)
@@ -77,14 +90,15 @@ func TestDerivedBoard(t *testing.T) {
 // TestPrivateSources: a public board derived from a private one names it, on every route, only to callers that may read it, and
 // has another ETag for other callers (finding D14). These do not learn whether a source exists.
 func TestPrivateSources(t *testing.T) {
-	e, id := newAPI(t), leaderboard.NewKeyID()
+	e, m := newAPI(t)
+	id := leaderboard.NewKeyID()
 	other, hash := leaderboard.NewKeySecret(id)
 	e.Fake.Keyring.Put(id, leaderboard.HashedKey{Key: leaderboard.Key{ID: id, Name: "k", Scope: leaderboard.ScopeRead, Boards: []string{"game1-*"}}, Hash: hash})
 	e.Board("open", leaderboard.Rules{}, apitest.Classic()...)
 	e.Board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, apitest.Classic()...)
 	e.Board("game1-secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, apitest.Classic()...)
 	e.Put(apitest.AdminKey, "/v1/boards/sum", `{"derive":{"from":[{"board":"open"},{"board":"secret"},{"board":"game1-secret"},{"board":"none"}]}}`).Want(201)
-	if _, err := e.Fake.FollowSources(t.Context(), "sum", true); err != nil {
+	if _, err := m.FollowSources(t.Context(), "sum", true); err != nil {
 		t.Fatal(err)
 	}
 	e.Board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "new", Score: 1})

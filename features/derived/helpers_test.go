@@ -26,17 +26,14 @@ func newServer(t testing.TB, dsn string, change func(*store.Config)) *server {
 }
 
 // clocked returns a store whose clock the subject sets.
-func clocked(t testing.TB, dsn string) (*server, storetest.Subject) {
+func clocked(t testing.TB, dsn string) (*server, subject) {
 	t.Helper()
 	var stopped atomic.Int64
 	s := newServer(t, dsn, func(cfg *store.Config) {
 		dbtest.Patient(cfg)
 		cfg.Clock = dbtest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(stopped.Load()) })
 	})
-	whole := storetest.Of(s.Store, storetest.Added{Derived: s.Derived})
-	return s, storetest.Subject{
-		Database: whole, Featured: whole, Rankings: s.Entries, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) },
-	}
+	return s, subject{storetest.Of(s.Store, storetest.Added{}), s.Derived, func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
 }
 
 // multiBoard returns a request that gives a member a score on several boards.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
-	"leaderboard/store/storetest"
 	"leaderboard/store/storetest/dbtest"
 )
 
@@ -36,22 +36,22 @@ func movedOf(ctx context.Context, s *server, board string) (bool, error) {
 
 // asked is a store in which every step is preceded by the question whether it has something to do.
 type asked struct {
-	storetest.Featured
+	sums
 	Store *server
 }
 
 // FollowSources takes a step and fails when it did something although nothing had moved. Another one finds nothing to
 // do, so nothing has moved then.
-func (a asked) FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
+func (a asked) FollowSources(ctx context.Context, board string, long bool) (Step, error) {
 	moved, err := movedOf(ctx, a.Store, board)
 	if err != nil {
-		return leaderboard.DeriveStep{}, err
+		return Step{}, err
 	}
 	step, err := a.Store.Derived.FollowSources(ctx, board, long)
 	if err != nil {
 		return step, err
 	}
-	if !moved && (step.State != leaderboard.DerivationStateFollowing || step.Behind != 0 || step.Rows != 0) {
+	if !moved && (step.State != api.DerivationStateFollowing || step.Behind != 0 || step.Rows != 0) {
 		return step, fmt.Errorf("nothing has moved, and the step is %+v", step)
 	}
 	if _, err := movedOf(ctx, a.Store, board); err != nil {
@@ -77,7 +77,7 @@ func TestMovedDerived(t *testing.T) {
 		s, subject := clocked(t, dsn)
 		db := dbtest.Connect(t, dsn)
 		noon := leaderboard.MicrosOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
-		subject.SetNow(noon)
+		subject.setNow(noon)
 		put := func(name string, rules leaderboard.Rules) {
 			t.Helper()
 			if _, _, err := s.Boards.PutBoard(t.Context(), name, rules); err != nil {
@@ -113,12 +113,12 @@ func TestMovedDerived(t *testing.T) {
 			{"the first entry of the day", func() { submit("runs") }, true},
 			{"an entry of another board", func() { submit("other") }, false},
 			{"an entry", func() { submit("runs") }, true},
-			{"an hour passes", func() { subject.SetNow(noon + leaderboard.Micros(time.Hour.Microseconds())) }, false},
+			{"an hour passes", func() { subject.setNow(noon + leaderboard.Micros(time.Hour.Microseconds())) }, false},
 			{"a source that was missing", func() { put("later", days) }, true},
 			{"its first entry", func() { submit("later") }, true},
-			{"the day turns", func() { subject.SetNow(noon + leaderboard.Micros(24*time.Hour.Microseconds())) }, true},
+			{"the day turns", func() { subject.setNow(noon + leaderboard.Micros(24*time.Hour.Microseconds())) }, true},
 			{"the first entry of the next day", func() { submit("runs") }, true},
-			{"the clock goes back", func() { subject.SetNow(noon) }, true},
+			{"the clock goes back", func() { subject.setNow(noon) }, true},
 			{"rules of a source", func() {
 				put("runs", leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: []leaderboard.Window{leaderboard.WindowDay}})
 			}, true},

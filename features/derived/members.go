@@ -96,14 +96,14 @@ func (d *derivation) codecOf(periodID int64) rank.Codec {
 
 // combine returns the entry that a member should have, or nil.
 func (d *derivation) combine(member string, has map[int64]leaderboard.Entry) *leaderboard.Entry {
-	var room [8]leaderboard.Part
-	parts := room[:0]
+	var room [8]share
+	shares := room[:0]
 	for _, s := range d.desired {
 		if e, ok := has[s.periodID]; ok {
-			parts = append(parts, leaderboard.Part{Weight: s.Weight, Score: e.Score, CreatedTime: e.CreatedTime})
+			shares = append(shares, share{s.Weight, e.Score, e.CreatedTime})
 		}
 	}
-	e, ok := d.board.Rules.Derive.Combine(member, parts, len(d.desired))
+	e, ok := combine(d.board.Rules.Derive, member, shares, len(d.desired))
 	if !ok {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"leaderboard/features"
-	"leaderboard/leaderboard"
 )
 
 // metrics counts the steps of derived boards.
@@ -28,7 +27,7 @@ func newMetrics() *metrics {
 }
 
 // stepEnded counts a step of a derived board.
-func (m *metrics) stepEnded(step *leaderboard.DeriveStep, took time.Duration, err error) {
+func (m *metrics) stepEnded(step *Step, took time.Duration, err error) {
 	m.steps.WithLabelValues(string(step.State), features.Outcome(err)).Observe(took.Seconds())
 	m.rows.Add(float64(step.Rows))
 }

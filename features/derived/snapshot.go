@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/boards"
 	"leaderboard/internal/bounded"
 	"leaderboard/internal/mysql"
@@ -52,7 +53,7 @@ type reflected struct {
 
 // desired is a source as the clock and the rule make it.
 type desired struct {
-	leaderboard.SourceSpan
+	sourceSpan
 	periodID int64 // 0: there is no such period
 }
 
@@ -149,7 +150,7 @@ func (d *derivation) readDesired(ctx context.Context) error {
 		return err
 	}
 	find := sourcesAmong(found, d.boards.Calendar)
-	if err := d.board.Rules.Derive.CheckKnown(find); err != nil {
+	if err := checkKnown(d.board.Rules.Derive, find); err != nil {
 		return err
 	}
 	byID := map[int64]leaderboard.Board{}
@@ -166,10 +167,10 @@ func (d *derivation) readDesired(ctx context.Context) error {
 			d.db.Log.WarnContext(ctx, "a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
 		}
 	}
-	for _, span := range d.board.Rules.Derive.Spans(d.clock, find) {
-		d.desired = append(d.desired, desired{SourceSpan: span})
+	for _, span := range spansOf(d.board.Rules.Derive, d.clock, find) {
+		d.desired = append(d.desired, desired{sourceSpan: span})
 	}
-	d.from, d.until = d.board.Rules.Derive.Turn(d.clock, find)
+	d.from, d.until = turnOf(d.board.Rules.Derive, d.clock, find)
 	return d.readPeriods(ctx, byID)
 }
 
@@ -252,14 +253,14 @@ func (d *derivation) idle() *idle {
 }
 
 // state returns the state of the board relative to its sources.
-func (d *derivation) state() leaderboard.DerivationState {
+func (d *derivation) state() api.DerivationState {
 	switch spec := specOf(d.board.Rules.Derive); {
 	case !slices.Equal(spec, d.spec):
-		return leaderboard.DerivationStateComputing
+		return api.DerivationStateComputing
 	case len(d.leaving())+len(d.arriving()) > 0:
-		return leaderboard.DerivationStateRolling
+		return api.DerivationStateRolling
 	default:
-		return leaderboard.DerivationStateFollowing
+		return api.DerivationStateFollowing
 	}
 }
 

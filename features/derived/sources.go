@@ -39,15 +39,13 @@ func sourceBoards(ctx context.Context, q mysql.Querier, query string) ([]leaderb
 }
 
 // sourcesAmong finds sources among boards. calendar returns the calendar of a board.
-func sourcesAmong(found []leaderboard.Board, calendar func(*leaderboard.Board) leaderboard.Calendar) leaderboard.FindSource {
-	sources := make(map[string]leaderboard.SourceBoard, len(found))
+func sourcesAmong(found []leaderboard.Board, calendar func(*leaderboard.Board) leaderboard.Calendar) findSource {
+	sources := make(map[string]sourceBoard, len(found))
 	for i := range found {
 		b := &found[i]
-		sources[b.Name] = leaderboard.SourceBoard{
-			Windows: b.Rules.Windows, Calendar: calendar(b), CreatedTime: b.CreatedTime, Derived: b.Rules.Derive != nil,
-		}
+		sources[b.Name] = sourceBoard{b.Rules.Windows, calendar(b), b.CreatedTime, b.Rules.Derive != nil}
 	}
-	return func(name string) (leaderboard.SourceBoard, bool) {
+	return func(name string) (sourceBoard, bool) {
 		b, ok := sources[name]
 		return b, ok
 	}

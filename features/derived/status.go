@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/entries"
 	"leaderboard/internal/mysql"
 	"leaderboard/leaderboard"
@@ -15,21 +16,21 @@ import (
 // Derivation compares a derived board with the states of its sources, in one snapshot. The sources come in the order of the
 // rule, then sources that are still reflected although the rule no longer names them. Errors: ErrBoardNotFound,
 // ErrNotDerived.
-func (f *Stepper) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
-	var out leaderboard.Derivation
+func (f *Stepper) Derivation(ctx context.Context, board string) (api.Derivation, error) {
+	var out api.Derivation
 	err := f.inSnapshot(ctx, board, false, func(d *derivation) error {
-		out = leaderboard.Derivation{Board: d.board.Name, Revision: d.own.Revision(), State: d.state(), Lag: d.lag()}
+		out = api.Derivation{Board: d.board.Name, Seq: d.own.LastSeq, AsOf: d.own.Committed.Time(), State: d.state(), Lag: d.lag()}
 		seqs := map[part][]int64{}
-		if out.State != leaderboard.DerivationStateComputing {
+		if out.State != api.DerivationStateComputing {
 			for _, r := range d.reflected {
 				seqs[part{r.periodID, r.weight}] = append(seqs[part{r.periodID, r.weight}], r.seq)
 			}
 		}
 		for i := range d.desired {
 			want := &d.desired[i]
-			source := leaderboard.SourceState{
+			source := api.Source{
 				Board: want.Board, Window: want.Window, Period: want.Name, Weight: want.Weight, LastSeq: d.periods[want.periodID].lastSeq,
-				Condition: want.Condition(d.periods[want.periodID].lastSeq > 0),
+				Condition: want.condition(d.periods[want.periodID].lastSeq > 0),
 			}
 			at := part{want.periodID, want.Weight}
 			if left := seqs[at]; len(left) > 0 {
@@ -37,19 +38,19 @@ func (f *Stepper) Derivation(ctx context.Context, board string) (leaderboard.Der
 			}
 			out.Sources = append(out.Sources, source)
 		}
-		out.State = out.State.With(out.Sources)
+		out.State = withSources(out.State, out.Sources)
 		return d.addLeaving(ctx, seqs, &out)
 	})
 	return out, mysql.Translate(ctx, "derivation", err)
 }
 
 // addLeaving adds the sources that seqs still has.
-func (d *derivation) addLeaving(ctx context.Context, seqs map[part][]int64, out *leaderboard.Derivation) error {
+func (d *derivation) addLeaving(ctx context.Context, seqs map[part][]int64, out *api.Derivation) error {
 	for _, p := range d.leaving() {
 		if len(seqs[p]) == 0 || p.periodID == 0 {
 			continue
 		}
-		source := leaderboard.SourceState{Weight: p.weight, Seq: seqs[p][0], LastSeq: d.periods[p.periodID].lastSeq, Condition: leaderboard.SourceConditionLeft}
+		source := api.Source{Weight: p.weight, Seq: seqs[p][0], LastSeq: d.periods[p.periodID].lastSeq, Condition: api.SourceConditionLeft}
 		seqs[p] = seqs[p][1:]
 		var board, window, name []byte
 		query := d.db.Limited("SELECT b.name, p.window_name, p.name FROM periods p JOIN boards b ON b.id = p.board_id WHERE p.id = ?")
@@ -78,7 +79,7 @@ func (f *Stepper) VerifySources(ctx context.Context, board string) (leaderboard.
 	defer f.verifying.Store(false)
 	err := f.inSnapshot(ctx, board, true, func(d *derivation) error {
 		v = leaderboard.Verification{Seq: d.own.LastSeq, Total: d.own.EntryCount}
-		if d.state() == leaderboard.DerivationStateComputing {
+		if d.state() == api.DerivationStateComputing {
 			v.Detail = "the entries are being computed"
 			return nil
 		}

@@ -12,10 +12,11 @@
 // steps. After a step it rests for at least a quarter of the step's time. A rollover, which touches most of a board, rests
 // within the step and has a separate permit, so that other boards continue.
 //
-// Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which members
-// may differ), members.go (their entries in the board and in its sources), and write.go. status.go compares and reports,
-// lead.go shares the work between processes, idle.go finds the boards that have work, follow.go wakes them, and task.go
-// takes their steps. change.go checks the rule of a board that is made or changed.
+// Read spans.go (the sources that a rule means at a moment), combine.go (their entries of a member make one), step.go (a
+// step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which members may differ),
+// members.go (their entries in the board and in its sources), and write.go. status.go compares and reports in the words of
+// states.go, lead.go shares the work between processes, idle.go finds the boards that have work, follow.go wakes them, and
+// task.go takes their steps. change.go checks the rule of a board that is made or changed.
 package derived
 
 import (
@@ -27,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/bounded"
 	"leaderboard/internal/mysql"
 	"leaderboard/internal/trace"
@@ -48,7 +50,7 @@ type Stepper struct {
 }
 
 // NewStepper returns a Stepper whose transactions change at most a number of rows each. A step with more rows takes several,
-// and until the last one the board is leaderboard.DerivationStateComputing.
+// and until the last one the board is api.DerivationStateComputing.
 func NewStepper(d *mysql.DB, b *store.Boards, w *store.Writer, rows int) *Stepper {
 	return &Stepper{
 		snapshots: snapshots{db: d, boards: b, nested: bounded.New[nestedSource, bool](nestedLogged, 0)},
@@ -63,9 +65,9 @@ func NewStepper(d *mysql.DB, b *store.Boards, w *store.Writer, rows int) *Steppe
 //
 // A step that computes all entries, or adds or removes sources, takes long and pauses between its readings. When the caller
 // does not allow a long step, it does nothing then and sets the field Long of the step.
-func (f *Stepper) FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
+func (f *Stepper) FollowSources(ctx context.Context, board string, long bool) (Step, error) {
 	var (
-		step leaderboard.DeriveStep
+		step Step
 		err  error
 	)
 	for range stepAttempts {
@@ -76,11 +78,11 @@ func (f *Stepper) FollowSources(ctx context.Context, board string, long bool) (l
 	return step, mysql.Translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
 }
 
-func (f *Stepper) followOnce(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
-	var step leaderboard.DeriveStep
+func (f *Stepper) followOnce(ctx context.Context, board string, long bool) (Step, error) {
+	var step Step
 	err := f.inSnapshot(ctx, board, long, func(d *derivation) (err error) {
-		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
-		if step.State == leaderboard.DerivationStateFollowing && step.Behind == 0 {
+		step = Step{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
+		if step.State == api.DerivationStateFollowing && step.Behind == 0 {
 			f.put(d.board.ID, d.idle())
 			return nil
 		}
@@ -88,25 +90,25 @@ func (f *Stepper) followOnce(ctx context.Context, board string, long bool) (lead
 		if err := d.board.CheckWritable(); err != nil {
 			return err
 		}
-		if d.paced = step.State != leaderboard.DerivationStateFollowing; d.paced && !long {
+		if d.paced = step.State != api.DerivationStateFollowing; d.paced && !long {
 			step.Long = true
 			return nil
 		}
 		ctx, span := trace.Start(ctx, "derived step", trace.KindInternal)
 		defer func() { endStep(span, board, &step, err) }()
 		out := &output{d: d, writer: f.writer, rows: f.rows, step: &step}
-		if step.State != leaderboard.DerivationStateComputing {
+		if step.State != api.DerivationStateComputing {
 			err = d.computeChanged(ctx, out)
 			if errors.Is(err, errNeedsCompute) {
 				if !long {
-					step = leaderboard.DeriveStep{Long: true}
+					step = Step{Long: true}
 					return nil
 				}
 				f.db.Log.InfoContext(ctx, "a derived board is computed from scratch", "board", board, "reason", err)
-				step.State, d.paced, err = leaderboard.DerivationStateComputing, true, nil
+				step.State, d.paced, err = api.DerivationStateComputing, true, nil
 			}
 		}
-		if err == nil && step.State == leaderboard.DerivationStateComputing {
+		if err == nil && step.State == api.DerivationStateComputing {
 			err = d.computeAll(ctx, out)
 		}
 		if err != nil {
@@ -118,7 +120,7 @@ func (f *Stepper) followOnce(ctx context.Context, board string, long bool) (lead
 }
 
 // endStep ends the span of a step.
-func endStep(span trace.Span, board string, step *leaderboard.DeriveStep, err error) {
+func endStep(span trace.Span, board string, step *Step, err error) {
 	if span.On() {
 		span.Set(
 			slog.String("leaderboard.board", board), slog.String("leaderboard.step.state", string(step.State)), slog.Int64("leaderboard.members", step.Members),
@@ -166,7 +168,7 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 // Recompute computes all entries of a derived board from scratch from its sources and writes the differing ones. The
 // returned step has DerivationStateComputing if this call computed them; otherwise another process has computed them since
 // the call, and the step is the remaining work. Errors: the errors of FollowSources.
-func (f *Stepper) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+func (f *Stepper) Recompute(ctx context.Context, board string) (Step, error) {
 	b, err := f.boards.Board(ctx, board)
 	if err == nil && b.Rules.Derive == nil {
 		err = leaderboard.ErrNotDerived
@@ -175,12 +177,12 @@ func (f *Stepper) Recompute(ctx context.Context, board string) (leaderboard.Deri
 		err = b.CheckWritable()
 	}
 	if err != nil {
-		return leaderboard.DeriveStep{}, mysql.Translate(ctx, "recompute", err)
+		return Step{}, mysql.Translate(ctx, "recompute", err)
 	}
 	// From now on the board reflects no rule: the next step computes all entries.
 	const forget = "UPDATE derived_boards SET rule_hash = '', step = step + 1 WHERE board_id = ?"
 	if _, err := f.db.Pool.ExecContext(ctx, forget, b.ID); err != nil {
-		return leaderboard.DeriveStep{}, mysql.Translate(ctx, "recompute", err)
+		return Step{}, mysql.Translate(ctx, "recompute", err)
 	}
 	return f.FollowSources(ctx, board, true)
 }

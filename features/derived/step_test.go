@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/api"
 	"leaderboard/internal/testenv"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
@@ -18,11 +19,18 @@ import (
 	"leaderboard/store/storetest/dbtest"
 )
 
+// TestModel: the model is as good as a store.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	m := newModel(storetest.NewModel())
+	runSuite(t, subject{m, m, m.SetNow})
+}
+
 func TestDerived(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		_, subject := clocked(t, dsn)
-		storetest.RunDerived(t, subject)
+		runSuite(t, subject)
 	})
 }
 
@@ -30,8 +38,8 @@ func TestPropertyDerived(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
 		s, subject := clocked(t, dsn)
-		subject.Featured = asked{subject.Featured, s}
-		storetest.PropertyDerived(t, subject)
+		subject.sums = asked{subject.sums, s}
+		property(t, subject)
 	})
 }
 
@@ -47,7 +55,7 @@ func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *server, s
 	return s, source
 }
 
-func follow(t *testing.T, s *server) leaderboard.DeriveStep {
+func follow(t *testing.T, s *server) Step {
 	t.Helper()
 	step, err := s.Derived.FollowSources(t.Context(), "sum", true)
 	if err != nil {
@@ -147,7 +155,7 @@ func TestDerivedPruned(t *testing.T) {
 		if v, err := s.Derived.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
 			t.Errorf("verify without a log: %+v, %v", v, err)
 		}
-		if step := follow(t, s); step.State != leaderboard.DerivationStateComputing || step.Rows != 700 {
+		if step := follow(t, s); step.State != api.DerivationStateComputing || step.Rows != 700 {
 			t.Errorf("step is %+v", step)
 		}
 		equals(t, s, 1200)
@@ -185,7 +193,7 @@ func TestDerivedKeepsLog(t *testing.T) {
 	if err := logged(10); err != nil {
 		t.Errorf("what was not followed is gone: %v", err)
 	}
-	if step := follow(t, s); step.State != leaderboard.DerivationStateFollowing || step.Rows != 10 {
+	if step := follow(t, s); step.State != api.DerivationStateFollowing || step.Rows != 10 {
 		t.Errorf("step is %+v", step)
 	}
 	submitMany(t, s, 10, 3)
@@ -363,14 +371,14 @@ func TestDerivedCutOff(t *testing.T) {
 		}
 		other := newServer(t, dsn, nil)
 		d, err := other.Derived.Derivation(t.Context(), "sum")
-		if err != nil || d.State != leaderboard.DerivationStateComputing || d.Seq != 2000 {
+		if err != nil || d.State != api.DerivationStateComputing || d.Seq != 2000 {
 			t.Errorf("cut off at %+v, %v", d, err)
 		}
 		if v, err := other.Derived.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
 			t.Errorf("verify of one half: %+v, %v", v, err)
 		}
 		submitMany(t, other, 100, 6)
-		if step := follow(t, other); step.Rows < 2300 || step.Rows > 2400 || step.State != leaderboard.DerivationStateComputing {
+		if step := follow(t, other); step.Rows < 2300 || step.Rows > 2400 || step.State != api.DerivationStateComputing {
 			t.Errorf("step is %+v", step)
 		}
 		equals(t, other, 4300)
@@ -420,7 +428,7 @@ func TestDerivedLong(t *testing.T) {
 	if step, err := s.Derived.FollowSources(t.Context(), "sum", false); err != nil || !step.Long || step.Rows != 0 {
 		t.Errorf("%+v, %v", step, err)
 	}
-	if d, err := s.Derived.Derivation(t.Context(), "sum"); err != nil || d.State != leaderboard.DerivationStateComputing || d.Seq != 0 {
+	if d, err := s.Derived.Derivation(t.Context(), "sum"); err != nil || d.State != api.DerivationStateComputing || d.Seq != 0 {
 		t.Errorf("refused, the board is %+v, %v", d, err)
 	}
 	follow(t, s)

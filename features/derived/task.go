@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
 )
 
@@ -217,7 +218,7 @@ func (f *boardTask) stepWith(ctx context.Context, kind *semaphore.Weighted, mayB
 		return false, err
 	}
 	f.stepped(lastStep{behind: step.Behind, began: start})
-	if step.State != leaderboard.DerivationStateFollowing {
+	if step.State != api.DerivationStateFollowing {
 		d.log.Info("a derived board has new sources", "board", f.board, "state", string(step.State), "members", step.Members,
 			"rows", step.Rows, "seq", step.ToSeq, "took", took.Round(time.Millisecond).String())
 	}

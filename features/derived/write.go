@@ -14,7 +14,7 @@ type output struct {
 	d       *derivation
 	writer  *commit.Writer
 	rows    int // changes that one transaction takes
-	step    *leaderboard.DeriveStep
+	step    *Step
 	changes []leaderboard.Change // without seq; from the visible entries to the entries that follow from the sources
 }
 

@@ -176,3 +176,12 @@ func (f *Fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 func (f *Fake) Verify(context.Context, leaderboard.PeriodRef) (leaderboard.Verification, error) {
 	return f.Verified, f.Enter("Verify")
 }
+
+// VerifySources returns Verified for a derived board.
+func (f *Fake) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
+	b, err := f.Board(ctx, board)
+	if err == nil && b.Rules.Derive == nil {
+		err = leaderboard.ErrNotDerived
+	}
+	return f.Verified, errors.Join(err, f.Enter("VerifySources"))
+}

@@ -83,7 +83,7 @@ func (a *App) wireCatalog() {
 		opts.LastKnown = a.listings.Find
 	}
 	a.catalog = cache.NewCatalog(a.store.Boards, opts)
-	a.rules = newUnknownRules(a.store.Boards.Boards, a.feed, a.catalog, a.log)
+	a.rules = newUnknownRules(a.store.Boards.Boards, a.unknownSources, a.feed, a.catalog, a.log)
 	if a.listings != nil {
 		a.hot = &hot{periods: a.resident, catalog: a.catalog, noted: a.listings, log: a.log}
 	}

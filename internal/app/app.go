@@ -103,7 +103,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 	}
 	a.gate = newGate(&cfg, a.metrics.rejections.Inc)
 	a.wireCatalog()
-	a.refresher = newRefresher(a.store, a.feed, a.copies, func(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+	a.refresher = newRefresher(a.store, a.feed, a.copies, func(ctx context.Context, board string) (leaderboard.Run, error) {
 		return recompute(ctx, a.engine, board)
 	}, log, a.metrics, a.traces.root())
 	a.wireReader()

@@ -81,19 +81,32 @@ func (a *App) clock() (leaderboard.Micros, bool) {
 
 // recomputer computes derived boards from scratch.
 type recomputer interface {
-	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	Recompute(ctx context.Context, board string) (leaderboard.Run, error)
 }
 
 // recompute computes a derived board from scratch, by the feature that offers it.
-func recompute(ctx context.Context, e *features.Engine, board string) (leaderboard.DeriveStep, error) {
+func recompute(ctx context.Context, e *features.Engine, board string) (leaderboard.Run, error) {
 	if derived := features.Offered[recomputer](e); derived != nil {
 		return derived.Recompute(ctx, board)
 	}
-	return leaderboard.DeriveStep{}, leaderboard.ErrNotDerived
+	return leaderboard.Run{}, leaderboard.ErrNotDerived
+}
+
+// sourceKnower knows the sources of derived boards.
+type sourceKnower interface {
+	UnknownSources(derived, unknown []leaderboard.Board) map[int64]error
+}
+
+// unknownSources asks the feature that offers it, see unknownRules.
+func (a *App) unknownSources(derived, unknown []leaderboard.Board) map[int64]error {
+	if sources := features.Offered[sourceKnower](a.engine); sources != nil {
+		return sources.UnknownSources(derived, unknown)
+	}
+	return nil
 }
 
 // newRefresher makes the refresher. f, copies and m may be nil.
-func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, recompute func(context.Context, string) (leaderboard.DeriveStep, error), log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
+func newRefresher(s *store.Store, f *feed.Feed, copies *topn.Copies, recompute func(context.Context, string) (leaderboard.Run, error), log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
 	cfg := refresher.Config{Runs: s.Runs, Boards: s.Boards, Feed: f, Recompute: recompute, Logger: log, Span: span}
 	if copies != nil {
 		cfg.Copies, cfg.Memory = copies, copies.Memory

@@ -33,31 +33,37 @@ type unknownRule struct {
 	rule    string
 }
 
-func newUnknownRules(boards boardLister, f *feed.Feed, catalog *cache.Catalog, log *slog.Logger) *unknownRules {
-	read := func(ctx context.Context) (map[int64]unknownRule, error) { return readUnknownRules(ctx, boards) }
+func newUnknownRules(boards boardLister, sources unknownSources, f *feed.Feed, catalog *cache.Catalog, log *slog.Logger) *unknownRules {
+	read := func(ctx context.Context) (map[int64]unknownRule, error) {
+		return readUnknownRules(ctx, boards, sources)
+	}
 	return &unknownRules{listed: cache.NewTable("boards with unknown rules", leaderboard.BoardsPeriod, read, f, cache.TableOptions{}), catalog: catalog, log: log}
 }
 
 // boardLister lists all boards by name, after a name, at most limit.
 type boardLister func(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
 
-func readUnknownRules(ctx context.Context, boards boardLister) (map[int64]unknownRule, error) {
-	found, unknown, derived := map[int64]unknownRule{}, map[string]leaderboard.SourceBoard{}, []leaderboard.Board(nil)
+// unknownSources returns an ErrUnknownRule, by the id of the board, for each of the derived boards with a source whose periods
+// this server does not know. unknown is the boards with a rule that it does not know.
+type unknownSources func(derived, unknown []leaderboard.Board) map[int64]error
+
+func readUnknownRules(ctx context.Context, boards boardLister, sources unknownSources) (map[int64]unknownRule, error) {
+	var derived, unknown []leaderboard.Board
+	found := map[int64]unknownRule{}
 	err := cache.ReadPages(ctx, cache.PageRows, boards, func(b *leaderboard.Board) string {
 		switch {
 		case b.Unknown != "":
 			found[b.ID] = unknownRule{b.Name, b.Version, "this server does not know a rule of a board, and takes no submissions to it", b.Unknown}
-			calendar, _ := b.Rules.Calendar()
-			unknown[b.Name] = leaderboard.SourceBoard{Windows: b.Rules.Windows, Calendar: calendar, Derived: b.Rules.Derive != nil}
+			unknown = append(unknown, *b)
 		case b.Rules.Derive != nil:
 			derived = append(derived, *b)
 		}
 		return b.Name
 	})
-	find := func(name string) (leaderboard.SourceBoard, bool) { b, ok := unknown[name]; return b, ok }
+	without := sources(derived, unknown)
 	for i := range derived {
 		b := &derived[i]
-		if err := b.Rules.Derive.CheckKnown(find); err != nil {
+		if err := without[b.ID]; err != nil {
 			found[b.ID] = unknownRule{b.Name, b.Version, "this server does not know the periods of a source of a derived board, and leaves it to others", err.Error()}
 		}
 	}

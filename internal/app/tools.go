@@ -52,7 +52,7 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 		t.Copies = topn.New(client, copied{s.Entries, s.Boards}, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
 	}
 	t.engine = features.On(s, installed.Features())
-	t.Refresher = newRefresher(s, nil, t.Copies, func(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+	t.Refresher = newRefresher(s, nil, t.Copies, func(ctx context.Context, board string) (leaderboard.Run, error) {
 		return recompute(ctx, t.engine, board)
 	}, log, nil, trace.Span{})
 	if err := mysqlReady(ctx, s, cfg); err != nil {

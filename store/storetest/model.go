@@ -32,6 +32,9 @@ type Model struct {
 
 	// OnCommit is called like store.Config.OnCommit. Set it before the first submit.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
+	// OnBoard is called like a store.BoardChange, with a function that finds boards by name, nil for an unknown name. Set it before
+	// the first board is made. It must not call the model.
+	OnBoard func(b *leaderboard.Board, old *leaderboard.Rules, find func(name string) *leaderboard.Board) error
 	// OnCall is called at the beginning of each call with the name of its method, and fails it with its error. OnState may change
 	// the state of an answer about one period. Set both before the first call. They must not call the model.
 	OnCall  func(method string) error
@@ -44,8 +47,6 @@ type modelBoard struct {
 	keys    map[string]modelKey
 	plays   map[string]*leaderboard.Play // by member
 	held    []*leaderboard.Held
-
-	reflected *reflection // of a derived board, nil before its first step
 }
 
 type modelKey struct {
@@ -58,13 +59,6 @@ type multiBoardKey struct {
 	entries []leaderboard.BoardSubmission
 	atomic  bool
 	receipt leaderboard.MultiBoardReceipt
-}
-
-// reflection is the sources from which the entries of a derived board of the model were computed.
-type reflection struct {
-	rule    leaderboard.Derive
-	periods []*modelPeriod // by position, nil where there was no period
-	seqs    []int64
 }
 
 type modelPeriod struct {

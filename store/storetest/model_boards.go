@@ -40,10 +40,8 @@ func (m *Model) ChangeBoard(ctx context.Context, name string, change leaderboard
 	if err != nil {
 		return leaderboard.Board{}, false, err
 	}
-	if b == nil || !reflect.DeepEqual(b.Rules.Derive, rules.Derive) {
-		if broken := rules.CheckSources(name, m.findSource); broken != nil {
-			return leaderboard.Board{}, false, broken
-		}
+	if refused := m.refused(b, leaderboard.Board{Name: name, Rules: rules}); refused != nil {
+		return leaderboard.Board{}, false, refused
 	}
 	if b == nil {
 		m.changes++
@@ -59,6 +57,23 @@ func (m *Model) ChangeBoard(ctx context.Context, name string, change leaderboard
 	b.Rules, b.Version, b.UpdatedTime = rules, b.Version+1, m.clock()
 	m.current(b)
 	return b.Board, false, nil
+}
+
+// refused returns the error of OnBoard for a board that is to become next; nil: the board is new.
+func (m *Model) refused(b *modelBoard, next leaderboard.Board) error {
+	if m.OnBoard == nil {
+		return nil
+	}
+	old := &leaderboard.Rules{}
+	if b != nil {
+		old = &b.Rules
+	}
+	return m.OnBoard(&next, old, func(name string) *leaderboard.Board {
+		if found := m.boards[name]; found != nil {
+			return &found.Board
+		}
+		return nil
+	})
 }
 
 // changedRules returns the rules that change makes for a board, with defaults and checked.

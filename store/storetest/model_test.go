@@ -16,7 +16,6 @@ func TestModelWindows(t *testing.T) {
 	t.Parallel()
 	m := storetest.NewModel()
 	storetest.RunWindows(t, storetest.Subject{Database: m, Rankings: m, SetNow: m.SetNow})
-	storetest.RunDerived(t, storetest.Subject{Database: m, Featured: m, Rankings: m, SetNow: m.SetNow})
 }
 
 func TestModelSilentRuns(t *testing.T) {

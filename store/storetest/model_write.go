@@ -472,6 +472,43 @@ func (m *Model) commit(b *modelBoard, p *modelPeriod, changes []leaderboard.Chan
 	}
 }
 
+// Rewrite is the model of commit.Writer.Rewrite: the only period of a board gets these entries, by member, in place of all
+// entries that it has. It returns the seq of the period then.
+func (m *Model) Rewrite(ctx context.Context, board string, entries map[string]leaderboard.Entry) (int64, error) {
+	defer m.leave()
+	if err := m.enter(ctx, "Rewrite"); err != nil {
+		return 0, err
+	}
+	b := m.boards[board]
+	if b == nil {
+		return 0, leaderboard.ErrBoardNotFound
+	}
+	p := m.current(b)[0]
+	members := maps.Clone(entries)
+	maps.Copy(members, p.entries)
+	maps.Copy(members, p.hiddenEntries)
+	var changes []leaderboard.Change
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		own, hidden := p.entries, m.isHidden(b.ID, member)
+		if hidden {
+			own = p.hiddenEntries
+		}
+		c := leaderboard.Change{Member: member}
+		if old, ok := own[member]; ok {
+			c.Old = &old
+		}
+		delete(own, member)
+		if e, ok := entries[member]; ok {
+			c.New, own[member] = &e, e
+		}
+		if !hidden && !reflect.DeepEqual(c.Old, c.New) {
+			changes = append(changes, c)
+		}
+	}
+	m.commit(b, p, changes)
+	return p.LastSeq, nil
+}
+
 // Changes is the model of store.Entries.Changes.
 func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
 	defer m.leave()

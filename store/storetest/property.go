@@ -165,7 +165,7 @@ func anySubmission(tie *leaderboard.Tiebreak) *rapid.Generator[leaderboard.Submi
 			created := leaderboard.Micros(rapid.Int64Range(-1, 3).Draw(t, "time"))
 			sub.CreatedTime = &created
 		}
-		drawTerms(t, tie, &sub)
+		DrawTerms(t, tie, &sub)
 		return sub
 	})
 }

@@ -19,8 +19,8 @@ func anyOverrides() *rapid.Generator[*leaderboard.Overrides] {
 	})
 }
 
-// drawTerms gives some submissions a condition, and some an edit.
-func drawTerms(t *rapid.T, tie *leaderboard.Tiebreak, sub *leaderboard.Submission) {
+// DrawTerms gives some submissions a condition, and some an edit.
+func DrawTerms(t *rapid.T, tie *leaderboard.Tiebreak, sub *leaderboard.Submission) {
 	switch rapid.IntRange(0, 7).Draw(t, "terms") {
 	case 0:
 		sub.If = drawCondition(t, tie)

@@ -59,7 +59,6 @@ type Database interface {
 // Featured is a store with the parts of features.
 type Featured interface {
 	Database
-	Derived
 	Desk
 	Plays
 }

@@ -28,17 +28,8 @@ type whole struct {
 
 // Added is the parts that features add to a store.
 type Added struct {
-	Derived
 	Desk
 	Plays
-}
-
-// Derived keeps derived boards up to date with their sources.
-type Derived interface {
-	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
-	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
-	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
-	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
 }
 
 // Desk is where admins decide about held submissions.

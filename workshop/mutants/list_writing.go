@@ -126,7 +126,7 @@ func ofAdmission() []mutant {
 		},
 		{
 			"E2", "recomputations need no permit", "features/derived/follow.go",
-			"\tif err := d.long.Acquire(ctx, 1); err != nil {\n\t\treturn leaderboard.DeriveStep{}, err\n\t}\n\tdefer d.long.Release(1)\n", "",
+			"\tif err := d.long.Acquire(ctx, 1); err != nil {\n\t\treturn leaderboard.Run{}, err\n\t}\n\tdefer d.long.Release(1)\n", "",
 			"features/derived TestRecomputationsAreFew",
 		},
 		{

@@ -21,7 +21,6 @@ import (
 	"leaderboard/internal/app/installed"
 	"leaderboard/leaderboard"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
 	"leaderboard/store/storetest/dbtest"
 )
 
@@ -110,7 +109,7 @@ func emptyTables(t *testing.T, db *sql.DB) {
 type golden struct {
 	*testing.T
 	s     *store.Store
-	sums  storetest.Derived // of s
+	sums  *derived.Stepper // of s
 	proxy *dbtest.Proxy
 	dsn   string // through the proxy
 	now   leaderboard.Micros
@@ -132,7 +131,7 @@ func newGolden(t *testing.T, p *dbtest.Proxy, dsn string) *golden {
 func (g *golden) restart() {
 	g.Helper()
 	g.s = g.server()
-	g.sums = features.Offered[storetest.Derived](features.On(g.s, []features.Feature{derived.Feature()}))
+	g.sums = features.Offered[*derived.Stepper](features.On(g.s, []features.Feature{derived.Feature()}))
 }
 
 // server opens a store.

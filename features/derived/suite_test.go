@@ -1,35 +1,56 @@
-package storetest
+package derived
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
+	"time"
 
+	"leaderboard/api"
 	"leaderboard/leaderboard"
+	"leaderboard/store/storetest"
 )
 
-// RunDerived runs the part of the suite that is about derived boards. It sets the clock of the subject, so its tests
-// run one after another. The subject has the parts of features.
-func RunDerived(t *testing.T, s Subject) {
-	for name, test := range map[string]func(*testing.T, Subject){
-		"union": testDerivedUnion, "rolling": testDerivedRolling, "intersect": testDerivedIntersect, "late source": testDerivedLate,
-		"weights": testDerivedWeights, "rules": testDerivedRules, "states": testDerivedStates, "hidden": testDerivedHidden, "lost source": testDerivedLost,
-		"as of": testDerivedAsOf, "windows": testDerivedWindows,
+// sums keeps derived boards up to date with their sources.
+type sums interface {
+	FollowSources(ctx context.Context, board string, long bool) (Step, error)
+	Recompute(ctx context.Context, board string) (Step, error)
+	Derivation(ctx context.Context, board string) (api.Derivation, error)
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
+}
+
+// subject is a store with derived boards, whose clock can be set.
+type subject struct {
+	storetest.Database
+	sums
+	setNow func(leaderboard.Micros)
+}
+
+// runSuite runs the cases that every store passes. They set the clock, so they run one after another.
+func runSuite(t *testing.T, s subject) {
+	for name, test := range map[string]func(*testing.T, subject){
+		"union": testUnion, "rolling": testRolling, "intersect": testIntersect, "late source": testLate,
+		"weights": testWeights, "rules": testRules, "states": testStates, "hidden": testHidden, "lost source": testLost,
+		"as of": testAsOf, "windows": testWindows,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
 }
 
-// derived is a derived board of one test with sources that are named after it.
-type derived struct {
-	*timed
+// sumBoard is a derived board of one test. The names of its sources begin with its name.
+type sumBoard struct {
+	subject
+	t    *testing.T
+	name string
 }
 
-// newDerived makes a derived board; its sources are made by the test.
-func newDerived(t *testing.T, s Subject, now string, d leaderboard.Derive, sources ...string) *derived {
+// newSum makes a derived board; its sources are made by the test.
+func newSum(t *testing.T, s subject, now string, d leaderboard.Derive, sources ...string) *sumBoard {
 	t.Helper()
-	b := &derived{timed: &timed{Subject: s, t: t, name: boardName(t)}}
+	b := &sumBoard{s, t, fmt.Sprintf("sum%08x", crc32.ChecksumIEEE([]byte(t.Name())))}
 	b.at(now)
 	for i := range d.From {
 		d.From[i].Board = b.source(d.From[i].Board)
@@ -41,56 +62,78 @@ func newDerived(t *testing.T, s Subject, now string, d leaderboard.Derive, sourc
 	return b
 }
 
-func (b *derived) source(name string) string {
-	return b.name[max(0, len(b.name)-50):] + "." + name
-}
-
-func (b *derived) putSource(name string, rules leaderboard.Rules) {
+// at sets the clock.
+func (b *sumBoard) at(now string) {
 	b.t.Helper()
-	if _, _, err := b.Database.PutBoard(b.t.Context(), b.source(name), rules); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *derived) submitTo(name string, entries ...leaderboard.Submission) {
-	b.t.Helper()
-	if _, err := b.Database.Submit(b.t.Context(), leaderboard.SubmitRequest{Board: b.source(name), Entries: entries}); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// follow takes a step, and holds what the board has then against the entries wanted: "member score", best first.
-func (b *derived) follow(want ...string) leaderboard.DeriveStep {
-	b.t.Helper()
-	step, err := b.Featured.FollowSources(b.t.Context(), b.name, true)
+	at, err := time.Parse(time.RFC3339, now)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	l, err := b.Database.Current(b.t.Context(), b.name)
+	b.setNow(leaderboard.MicrosOf(at))
+}
+
+func (b *sumBoard) source(name string) string { return b.name + "." + name }
+
+func (b *sumBoard) put(rules leaderboard.Rules) { b.putNamed(b.name, rules) }
+
+func (b *sumBoard) putSource(name string, rules leaderboard.Rules) { b.putNamed(b.source(name), rules) }
+
+func (b *sumBoard) putNamed(name string, rules leaderboard.Rules) {
+	b.t.Helper()
+	if _, _, err := b.PutBoard(b.t.Context(), name, rules); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *sumBoard) submitTo(name string, entries ...leaderboard.Submission) {
+	b.t.Helper()
+	if _, err := b.Submit(b.t.Context(), leaderboard.SubmitRequest{Board: b.source(name), Entries: entries}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func score(member string, score int64) leaderboard.Submission {
+	return leaderboard.Submission{Member: member, Score: score}
+}
+
+func hiding(board, member string) leaderboard.HideRequest {
+	return leaderboard.HideRequest{Board: board, Member: member, Reason: "aimbot", Actor: "boss"}
+}
+
+// follow takes a step, and holds the entries of the board then against the entries wanted: "member score", best first.
+func (b *sumBoard) follow(want ...string) Step {
+	b.t.Helper()
+	step, err := b.FollowSources(b.t.Context(), b.name, true)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	page, err := b.Rankings.Page(b.t.Context(), l.Periods[0].Ref(&l.Board), leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: step.ToSeq}})
+	l, err := b.Current(b.t.Context(), b.name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	checkAsOf(b.t, page)
+	page, err := b.Page(b.t.Context(), l.Periods[0].Ref(&l.Board), leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: step.ToSeq}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	var got []string
 	for _, e := range page.Entries {
 		got = append(got, fmt.Sprint(e.Member, " ", e.Score))
+		if e.CreatedTime > page.AsOf {
+			b.t.Errorf("as of %s %s has an entry of %s", page.AsOf, e.Member, e.CreatedTime)
+		}
 	}
 	if strings.Join(got, ", ") != strings.Join(want, ", ") {
 		b.t.Errorf("entries are %q, want %q", got, want)
 	}
-	if v, err := b.Featured.VerifySources(b.t.Context(), b.name); err != nil || !v.Equal {
+	if v, err := b.VerifySources(b.t.Context(), b.name); err != nil || !v.Equal {
 		b.t.Errorf("verify: %+v, %v", v, err)
 	}
 	return step
 }
 
-// testDerivedUnion: a union adds up what members have in any of the sources, and a removal takes it away again.
-func testDerivedUnion(t *testing.T, s Subject) {
-	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
+// testUnion: a union adds up what members have in any of the sources, and a removal takes it away again.
+func testUnion(t *testing.T, s subject) {
+	b := newSum(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
 	b.follow()
 	b.submitTo("runs", score("ada", 5), score("bob", 7))
 	b.submitTo("rides", score("ada", 10), score("eve", 1))
@@ -100,22 +143,22 @@ func testDerivedUnion(t *testing.T, s Subject) {
 	if step := b.follow("ada 15", "bob 7", "eve 1"); step.Behind != 0 || step.Rows != 0 || step.ToSeq != step.FromSeq {
 		t.Errorf("step is %+v though nothing has changed", step)
 	}
-	if _, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.source("rides"), Member: "ada"}); err != nil {
+	if _, err := b.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.source("rides"), Member: "ada"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.source("runs"), Member: "bob"}); err != nil {
+	if _, err := b.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.source("runs"), Member: "bob"}); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("ada 5", "eve 1")
-	step, err := b.Featured.Recompute(t.Context(), b.name)
+	step, err := b.Recompute(t.Context(), b.name)
 	if err != nil || step.Rows != 0 {
 		t.Errorf("computing anew changes %+v, %v", step, err)
 	}
 }
 
-// testDerivedRolling: the last days: a member that played on some of them only, and a day without play.
-func testDerivedRolling(t *testing.T, s Subject) {
-	b := newDerived(t, s, "2026-11-18T12:00:00Z", leaderboard.Derive{Last: "3d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+// testRolling: the last days: a member that played on some of them only, and a day without play.
+func testRolling(t *testing.T, s subject) {
+	b := newSum(t, s, "2026-11-18T12:00:00Z", leaderboard.Derive{Last: "3d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	b.submitTo("runs", score("ada", 1), score("bob", 20))
 	b.follow("bob 20", "ada 1")
 	b.at("2026-11-19T00:00:01Z")
@@ -125,7 +168,7 @@ func testDerivedRolling(t *testing.T, s Subject) {
 	b.at("2026-11-20T23:59:59Z")
 	b.follow("ada 301", "bob 20")
 	b.at("2026-11-21T00:00:00Z")
-	if step := b.follow("ada 300"); step.State != leaderboard.DerivationStateRolling || step.Rows != 2 {
+	if step := b.follow("ada 300"); step.State != api.DerivationStateRolling || step.Rows != 2 {
 		t.Errorf("the roll was %+v", step)
 	}
 	b.submitTo("runs", score("bob", 4000))
@@ -136,9 +179,9 @@ func testDerivedRolling(t *testing.T, s Subject) {
 	b.follow()
 }
 
-// testDerivedIntersect: an intersection has the members of every source, each day.
-func testDerivedIntersect(t *testing.T, s Subject) {
-	b := newDerived(t, s, "2026-11-18T12:00:00Z",
+// testIntersect: an intersection has the members of every source, each day.
+func testIntersect(t *testing.T, s subject) {
+	b := newSum(t, s, "2026-11-18T12:00:00Z",
 		leaderboard.Derive{Last: "2d", Op: leaderboard.DeriveOpIntersect, From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	b.submitTo("runs", score("ada", 1), score("bob", 20))
 	b.follow()
@@ -154,9 +197,9 @@ func testDerivedIntersect(t *testing.T, s Subject) {
 	b.follow()
 }
 
-// testDerivedLate: a source that is made after the board is followed from then on.
-func testDerivedLate(t *testing.T, s Subject) {
-	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{
+// testLate: a source that is made after the board is followed from then on.
+func testLate(t *testing.T, s subject) {
+	b := newSum(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{
 		{Board: "runs"}, {Board: "late", Window: leaderboard.WindowAllTime}, {Board: "runs", Period: "2026-11-21"},
 	}}, "runs")
 	b.submitTo("runs", score("ada", 1))
@@ -172,8 +215,8 @@ func testDerivedLate(t *testing.T, s Subject) {
 	b.follow("ada 320", "bob 2")
 }
 
-// testDerivedWeights: weights of 0 and below it, each aggregate, and when a total was reached.
-func testDerivedWeights(t *testing.T, s Subject) {
+// testWeights: weights of 0 and below it, each aggregate, and when a total was reached.
+func testWeights(t *testing.T, s subject) {
 	for _, c := range []struct {
 		op        leaderboard.DeriveOp
 		aggregate leaderboard.Aggregate
@@ -188,7 +231,7 @@ func testDerivedWeights(t *testing.T, s Subject) {
 		{leaderboard.DeriveOpIntersect, leaderboard.AggregateMax, [2]int64{0, -1}, "ada 0"},
 	} {
 		t.Run(fmt.Sprintf("%s %s %v", c.op, c.aggregate, c.weights), func(t *testing.T) {
-			b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
+			b := newSum(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
 				Op: c.op, Aggregate: c.aggregate, From: []leaderboard.DeriveFrom{{Board: "runs", Weight: &c.weights[0]}, {Board: "rides", Weight: &c.weights[1]}},
 			}, "runs", "rides")
 			b.submitTo("runs", score("ada", 5), score("eve", 9))
@@ -198,38 +241,41 @@ func testDerivedWeights(t *testing.T, s Subject) {
 	}
 }
 
-// testDerivedRules: the rules that a derived board cannot have, and the boards that cannot become one.
-func testDerivedRules(t *testing.T, s Subject) {
-	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
-	r := b.submit(score("ada", 1))
-	if len(r.Results) != 1 || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodeDerivedBoard {
-		t.Errorf("a submission to a derived board: %+v", r.Results)
+// testRules: the rules that a derived board cannot have, and the boards that cannot become one.
+func testRules(t *testing.T, s subject) {
+	b := newSum(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+	submit := leaderboard.SubmitRequest{Board: b.name, Entries: []leaderboard.Submission{score("ada", 1)}}
+	r, err := b.Submit(t.Context(), submit)
+	if err != nil || len(r.Results) != 1 || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodeDerivedBoard {
+		t.Errorf("a submission to a derived board: %+v, %v", r.Results, err)
 	}
 	var broken *leaderboard.RuleError
 	of := func(name string) leaderboard.Rules {
 		return leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: name}}}}
 	}
-	if _, _, err := b.Database.PutBoard(t.Context(), b.source("second"), of(b.name)); !errors.As(err, &broken) || broken.Code != leaderboard.CodeInvalidBoard {
+	if _, _, err := b.PutBoard(t.Context(), b.source("second"), of(b.name)); !errors.As(err, &broken) || broken.Code != leaderboard.CodeInvalidBoard {
 		t.Errorf("a derived board as a source: %v", err)
 	}
-	if _, _, err := b.Database.PutBoard(t.Context(), b.name, of(b.name)); !errors.As(err, &broken) {
+	if _, _, err := b.PutBoard(t.Context(), b.name, of(b.name)); !errors.As(err, &broken) {
 		t.Errorf("a board as its own source: %v", err)
 	}
 	b.put(leaderboard.Rules{}) // without entries both ways are open
-	if _, err := b.Featured.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrNotDerived) {
+	if _, err := b.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrNotDerived) {
 		t.Errorf("following of a plain board: %v", err)
 	}
-	b.submit(score("ada", 1))
-	_, _, err := b.Database.PutBoard(t.Context(), b.name, of(b.source("runs")))
-	wantConflict(t, err, "/derive", "derive cannot be added, because the board has entries")
-	if _, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, Member: "ada"}); err != nil {
+	if _, err := b.Submit(t.Context(), submit); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = b.PutBoard(t.Context(), b.name, of(b.source("runs")))
+	wantConflict(t, err, "derive cannot be added, because the board has entries")
+	if _, err := b.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, Member: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	b.put(of(b.source("runs")))
 	b.submitTo("runs", score("bob", 2))
 	b.follow("bob 2")
-	_, _, err = b.Database.PutBoard(t.Context(), b.name, leaderboard.Rules{})
-	wantConflict(t, err, "/derive", "derive cannot be taken away, because the board has entries")
+	_, _, err = b.PutBoard(t.Context(), b.name, leaderboard.Rules{})
+	wantConflict(t, err, "derive cannot be taken away, because the board has entries")
 	// A source that becomes derived later is no longer a source.
 	b.putSource("other", leaderboard.Rules{})
 	both := of(b.source("runs"))
@@ -237,24 +283,33 @@ func testDerivedRules(t *testing.T, s Subject) {
 	b.put(both)
 	b.follow("bob 2")
 	b.putSource("other", of(b.source("runs")))
-	if _, err := b.Featured.FollowSources(t.Context(), b.source("other"), true); err != nil {
+	if _, err := b.FollowSources(t.Context(), b.source("other"), true); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("bob 2")
-	if _, err := b.Featured.Derivation(t.Context(), "no-such-board"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := b.Derivation(t.Context(), "no-such-board"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("derivation of nothing: %v", err)
 	}
 }
 
-// testDerivedStates: the status shows what the entries reflect.
-func testDerivedStates(t *testing.T, s Subject) {
+// wantConflict checks that an error is a conflict over the rule, and says why.
+func wantConflict(t *testing.T, err error, detail string) {
+	t.Helper()
+	conflict, ok := errors.AsType[*leaderboard.ConflictError](err)
+	if !ok || len(conflict.Fields) != 1 || conflict.Fields[0].Pointer != "/derive" || conflict.Detail() != detail {
+		t.Errorf("%+v, want a conflict: %s", err, detail)
+	}
+}
+
+// testStates: the status shows what the entries reflect.
+func testStates(t *testing.T, s subject) {
 	five := int64(5)
-	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
+	b := newSum(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
 		Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides", Weight: &five}},
 	}, "runs")
 	status := func() string {
 		t.Helper()
-		d, err := b.Featured.Derivation(t.Context(), b.name)
+		d, err := b.Derivation(t.Context(), b.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,37 +347,37 @@ func testDerivedStates(t *testing.T, s Subject) {
 	check("incomplete 0: 2026-11-21×1 1/1, 2026-11-20×1 3/3, ×1 0/0, ×1 0/0")
 }
 
-// testDerivedLost: a source that is deleted takes its part away, also when another board gets its name.
-func testDerivedLost(t *testing.T, s Subject) {
-	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
+// testLost: a source that is deleted takes its part away, also when another board gets its name.
+func testLost(t *testing.T, s subject) {
+	b := newSum(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
 	b.submitTo("runs", score("ada", 1))
 	b.submitTo("rides", score("ada", 20), score("bob", 4000))
 	b.follow("bob 4000", "ada 21")
-	if err := b.Database.DeleteBoard(t.Context(), b.source("rides")); err != nil {
+	if err := b.DeleteBoard(t.Context(), b.source("rides")); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("ada 1")
 	b.putSource("rides", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	b.submitTo("rides", score("eve", 300))
 	b.follow("eve 300", "ada 1")
-	if err := b.Database.DeleteBoard(t.Context(), b.name); err != nil {
+	if err := b.DeleteBoard(t.Context(), b.name); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Featured.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := b.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("following of a deleted board: %v", err)
 	}
 }
 
-// testDerivedHidden: a member hidden on a source or on the board itself is absent, and after the restoration is back with
+// testHidden: a member hidden on a source or on the board itself is absent, and after the restoration is back with
 // its present entries.
-func testDerivedHidden(t *testing.T, s Subject) {
-	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
+func testHidden(t *testing.T, s subject) {
+	b := newSum(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
 	b.submitTo("runs", score("ada", 5), score("bob", 7))
 	b.submitTo("rides", score("ada", 10))
 	b.follow("ada 15", "bob 7")
 	hide := func(board, member string) {
 		t.Helper()
-		if _, err := s.Database.Hide(t.Context(), hiding(board, member)); err != nil {
+		if _, err := s.Hide(t.Context(), hiding(board, member)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -333,28 +388,28 @@ func testDerivedHidden(t *testing.T, s Subject) {
 	hide(b.name, "eve")
 	b.submitTo("runs", score("ada", 20), score("eve", 1))
 	b.follow("bob 7")
-	if err := s.Database.Restore(t.Context(), hiding(b.name, "ada")); err != nil {
+	if err := s.Restore(t.Context(), hiding(b.name, "ada")); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("ada 20", "bob 7")
-	if err := s.Database.Restore(t.Context(), hiding(b.name, "eve")); err != nil {
+	if err := s.Restore(t.Context(), hiding(b.name, "eve")); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("ada 20", "bob 7", "eve 1")
 }
 
-// testDerivedAsOf: the times of a batch run ahead of the clock; entries derived from it at once are not reported as older
+// testAsOf: the times of a batch run ahead of the clock; entries derived from it at once are not reported as older
 // (follow checks that).
-func testDerivedAsOf(t *testing.T, s Subject) {
-	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+func testAsOf(t *testing.T, s subject) {
+	b := newSum(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	b.submitTo("runs", score("a", 4), score("b", 3), score("c", 2), score("d", 1))
 	b.follow("a 4", "b 3", "c 2", "d 1")
 }
 
-// testDerivedWindows: a window that a source does not have is refused when the rule is made, and reported when the source
+// testWindows: a window that a source does not have is refused when the rule is made, and reported when the source
 // appears or changes later.
-func testDerivedWindows(t *testing.T, s Subject) {
-	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+func testWindows(t *testing.T, s subject) {
+	b := newSum(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	ever := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime}}
 	b.putSource("ever", ever)
 	for pointer, d := range map[string]leaderboard.Derive{
@@ -363,14 +418,14 @@ func testDerivedWindows(t *testing.T, s Subject) {
 		"/derive/from/0/period": {From: []leaderboard.DeriveFrom{{Board: b.source("runs"), Period: "2026-11-19"}}},
 		"/derive/from/1":        {From: []leaderboard.DeriveFrom{{Board: b.source("runs")}, {Board: b.source("runs"), Window: leaderboard.WindowDay}}},
 	} {
-		_, _, err := s.Database.PutBoard(t.Context(), b.name+".2", leaderboard.Rules{Derive: &d})
+		_, _, err := s.PutBoard(t.Context(), b.name+".2", leaderboard.Rules{Derive: &d})
 		if rule := leaderboard.AsRule(err); rule == nil || rule.Code != leaderboard.CodeInvalidBoard || len(rule.Fields) != 1 || rule.Fields[0].Pointer != pointer {
 			t.Errorf("%+v: %v, want a fault at %s", d, err, pointer)
 		}
 	}
 	check := func(want string) {
 		t.Helper()
-		d, err := s.Featured.Derivation(t.Context(), b.name)
+		d, err := s.Derivation(t.Context(), b.name)
 		if err != nil {
 			t.Fatal(err)
 		}
