@@ -387,7 +387,9 @@ func testHidden(t *testing.T, s subject) {
 	b.follow("bob 7")
 	hide(b.name, "eve")
 	b.submitTo("runs", score("ada", 20), score("eve", 1))
-	b.follow("bob 7")
+	if step := b.follow("bob 7"); step.ToSeq != step.FromSeq {
+		t.Errorf("changes of hidden members are in the log: %+v", step)
+	}
 	if err := s.Restore(t.Context(), hiding(b.name, "ada")); err != nil {
 		t.Fatal(err)
 	}
