@@ -210,8 +210,12 @@ func TestDerivedKeepsLog(t *testing.T) {
 func TestDerivedTogether(t *testing.T) {
 	t.Parallel()
 	dbtest.Dialects(t, func(t *testing.T, dsn string) {
-		first, _ := sourced(t, dsn, nil)
-		stores := []*server{first, newServer(t, dsn, nil), newServer(t, dsn, nil)}
+		patient := func(c *store.Config) {
+			dbtest.Patient(c)
+			c.LockWait = dbtest.MaxWait // the steps of three servers wait for each other
+		}
+		first, _ := sourced(t, dsn, patient)
+		stores := []*server{first, newServer(t, dsn, patient), newServer(t, dsn, patient)}
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		for _, s := range stores {
