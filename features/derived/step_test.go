@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -203,6 +204,25 @@ func TestDerivedKeepsLog(t *testing.T) {
 	}
 	follow(t, s)
 	equals(t, s, 10)
+}
+
+// TestDeletedBoardKeepsNoLog: the log of a source does not wait for a derived board whose rows are being deleted.
+func TestDeletedBoardKeepsNoLog(t *testing.T) {
+	t.Parallel()
+	dbtest.Dialects(t, func(t *testing.T, dsn string) {
+		s, source := sourced(t, dsn, nil)
+		submitMany(t, s, 10, 1)
+		follow(t, s)
+		followed := func(want map[int64]int64) {
+			t.Helper()
+			if got, err := s.Derived.followedSeqs(t.Context()); err != nil || !maps.Equal(got, want) {
+				t.Errorf("the sources are followed up to %v, %v; want %v", got, err, want)
+			}
+		}
+		followed(map[int64]int64{source.ID: 10})
+		dbtest.MustExec(t, dbtest.Connect(t, dsn), "UPDATE boards SET state = 'deleting', name = '~sum' WHERE name = 'sum'")
+		followed(nil)
+	})
 }
 
 // TestDerivedTogether: several processes follow the same board at once, while its source changes, a member is hidden and
