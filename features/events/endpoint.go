@@ -53,6 +53,9 @@ type EndpointRequest struct {
 	AllowPrivate bool
 }
 
+// endpointNames says which names endpoints have.
+const endpointNames = "the name of an endpoint is [a-z0-9][a-z0-9._-]{0,63}"
+
 // Check returns a RuleError when an endpoint of this name would be invalid.
 func (r *EndpointRequest) Check(name string) error {
 	var bad []leaderboard.FieldError
@@ -60,7 +63,7 @@ func (r *EndpointRequest) Check(name string) error {
 		bad = append(bad, leaderboard.FieldError{Pointer: pointer, Detail: detail})
 	}
 	if leaderboard.CheckBoardName(name) != nil {
-		fail("", "the name of an endpoint is [a-z0-9][a-z0-9._-]{0,63}")
+		fail("", endpointNames)
 	}
 	if detail := wrongURL(r.URL, r.AllowPrivate); detail != "" {
 		fail("/url", detail)

@@ -130,6 +130,9 @@ func (h *handlers) put(c *httpapi.Call) error {
 		return guard.ErrNotCovered(c.Key, wire.InputError{Pointer: "/boards", Detail: "the key is not for all of these boards"})
 	}
 	name, secret := c.Params.PathValue("name"), newSecret()
+	if leaderboard.CheckBoardName(name) != nil {
+		return wire.Reject(leaderboard.CodeInvalidEndpoint, "", wire.InputError{Parameter: "name", Detail: endpointNames})
+	}
 	if err := h.checkAddress(name, &r); err != nil {
 		return wire.WriteError(err)
 	}

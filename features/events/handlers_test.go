@@ -75,7 +75,10 @@ func TestBadEndpoints(t *testing.T) {
 			t.Errorf("%s: %s, want %s", body, got, places)
 		}
 	}
-	e.Do(apitest.Ask{Method: "PUT", Path: "/v1/endpoints/NAME", Key: apitest.AdminKey, Body: `{"url":"https://g.example/"}`, Off: true}).WantProblem(422, "invalid-endpoint")
+	bad := e.Do(apitest.Ask{Method: "PUT", Path: "/v1/endpoints/NAME", Key: apitest.AdminKey, Body: `{"url":"https://g.example/"}`, Off: true}).WantProblem(422, "invalid-endpoint")
+	if len(bad.Errors) != 1 || bad.Errors[0].Parameter != "name" {
+		t.Errorf("a name that no endpoint has: %+v", bad)
+	}
 	if len(f.Rows) > 0 {
 		t.Errorf("made: %v", f.Rows)
 	}
