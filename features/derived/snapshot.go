@@ -334,12 +334,5 @@ func (d *derivation) rest(ctx context.Context, took time.Duration) error {
 	if !d.paced {
 		return nil
 	}
-	timer := time.NewTimer(took * readingRests)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep(ctx, took*readingRests)
 }

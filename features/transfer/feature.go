@@ -19,9 +19,18 @@ func Feature() features.Feature { return features.Feature{Name: "transfer", Open
 
 func open(e *features.Engine) features.Opened {
 	s := &Store{db: e.DB, kept: features.Offered[entries.KeptReader](e)}
-	atOnce := 2
-	if e.DB != nil && e.DB.Config.MaxConns < 32 {
-		atOnce = 1 // each holds one of the connections for long work, an eighth of all
+	conns := 0
+	if e.DB != nil {
+		conns = e.DB.Config.MaxConns
 	}
-	return features.Opened{Routes: newHandlers(httpapi.Resolver{Catalog: e.Catalog}, s, e.Members, atOnce).routes()}
+	return features.Opened{Routes: newHandlers(httpapi.Resolver{Catalog: e.Catalog}, s, e.Members, atOnce(conns)).routes()}
+}
+
+// atOnce returns how many exports a server with a number of connections makes at the same time. Each holds one of the
+// connections for long work, an eighth of all.
+func atOnce(conns int) int {
+	if conns < 32 {
+		return 1
+	}
+	return 2
 }
